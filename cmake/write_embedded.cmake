@@ -1,0 +1,18 @@
+# Script mode: writes OUT, a C++ file that holds the text of FILES. Literals are cut below the length limit that
+# compilers must accept.
+set(text "#include \"gpu/embedded_sources.hpp\"\n\nnamespace attnprof {\n\nconst std::vector<EmbeddedSource>& embedded_sources() {\n  static const std::vector<EmbeddedSource> sources = {\n")
+foreach(file IN LISTS FILES)
+  get_filename_component(name ${file} NAME)
+  file(READ ${file} content)
+  string(LENGTH "${content}" length)
+  string(APPEND text "      {\"${name}\",\n")
+  set(at 0)
+  while(at LESS length)
+    string(SUBSTRING "${content}" ${at} 8000 piece)
+    string(APPEND text "R\"__src__(${piece})__src__\"\n")
+    math(EXPR at "${at} + 8000")
+  endwhile()
+  string(APPEND text "      },\n")
+endforeach()
+string(APPEND text "  };\n  return sources;\n}\n\n}  // namespace attnprof\n")
+file(WRITE ${OUT} "${text}")

@@ -1,0 +1,55 @@
+// The GPU as implementations see it: compiled kernels, a stream, libraries. Only kernels/*_gpu.cpp, baselines/*_gpu.cpp
+// and src/gpu include this.
+#pragma once
+
+#include <cublasLt.h>
+#include <cuda.h>
+
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <string>
+
+#include "core/device.hpp"
+#include "core/implementation.hpp"
+#include "gpu/cublas_lt_api.hpp"
+#include "gpu/driver_api.hpp"
+
+namespace attnprof {
+
+/// A kernel compiled for this GPU and loaded. Lives as long as the GpuDevice.
+struct CompiledKernel {
+  CUfunction function = nullptr;
+  KernelResources resources;  ///< smem_bytes holds the static part only
+  double compile_ms = 0;      ///< 0 when the cubin came from the on-disk cache
+};
+
+struct LaunchShape {
+  unsigned grid_x = 1, grid_y = 1, grid_z = 1;
+  unsigned block_x = 1;
+  unsigned dynamic_smem_bytes = 0;  ///< above 48 KiB is opted into by launch_kernel
+  unsigned cluster_x = 1;
+};
+
+class GpuDevice : public Device {
+ public:
+  /// The driver's entry points; valid while the device lives.
+  virtual const DriverApi& driver() const = 0;
+  virtual CUstream stream() const = 0;
+  /// Compiled on first use (or earlier, by compile_kernels). Throws CaseError with the first line of the compile log
+  /// and the path of the whole log.
+  virtual const CompiledKernel& kernel(const KernelSpec& spec) = 0;
+  /// Handle and API of cuBLASLt, loaded on first use. Throws CaseError naming the library that is missing.
+  virtual const CublasLtApi& cublas_lt() = 0;
+  virtual cublasLtHandle_t cublas_lt_handle() = 0;
+
+  /// Enqueues one kernel on stream(). `args` are addresses of the arguments. Throws CaseError with the driver's name for
+  /// the failure, the grid and the shared memory asked for.
+  virtual void launch(const CompiledKernel& kernel, const LaunchShape& shape, std::initializer_list<const void*> args) = 0;
+};
+
+/// The implementations of this device kind are handed a Device that is a GpuDevice.
+inline GpuDevice& as_gpu(Device& device) { return static_cast<GpuDevice&>(device); }
+
+}  // namespace attnprof

@@ -1,0 +1,29 @@
+// The one table of CSV columns: {name, unit, what it means, getter}. Header, CSV, JSON, docs and tests come from it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "core/record.hpp"
+
+namespace attnprof {
+
+/// A missing value is monostate: an empty cell in CSV, null in JSON. Never 0.
+using Cell = std::variant<std::monostate, std::string, int64_t, double>;
+
+struct Column {
+  std::string_view name;     ///< stable; additions only
+  std::string_view unit;     ///< "us", "bytes", "flop", "" for names and ratios
+  std::string_view meaning;  ///< one sentence, with the source of the figure
+  bool is_key;               ///< part of what identifies a planned row (used by --resume and by comparisons)
+  Cell (*get)(const Record&);
+};
+
+constexpr int kSchemaVersion = 1;
+
+const std::vector<Column>& columns();
+
+}  // namespace attnprof

@@ -68,6 +68,9 @@ class Device {
   /// Smallest time difference the timer can tell, in microseconds.
   virtual double timer_resolution_us() const = 0;
   virtual ClockReading clocks() { return {}; }
+  /// Names what follows for tools that watch from outside (NVTX: ncu, nsys), until end_range().
+  virtual void begin_range(const std::string& /*name*/) {}
+  virtual void end_range() {}
 };
 
 }  // namespace attnprof

@@ -85,6 +85,8 @@ struct Implementation {
   std::vector<KernelSpec> (*kernels)(const Case&, const DeviceInfo&);
   /// Throws CaseError (also for tensors whose addresses it cannot use: misaligned, named in the message).
   std::unique_ptr<Prepared> (*prepare)(const Case&, const Tensors&, Device&);
+  bool materializes = false;  ///< writes S and P to main memory, rounded to the dtype: a wider tolerance applies
+  bool writes_lse = true;     ///< fills Tensors::lse, which is then verified too
 };
 
 }  // namespace attnprof

@@ -1,0 +1,13 @@
+// Ctrl-C: the first asks for an orderly end, the second ends at once.
+#pragma once
+
+#include <atomic>
+
+namespace attnprof {
+
+/// SIGINT and SIGTERM set stop_requested(); SIGPIPE is ignored, so that writing to a closed pipe is an error like any other.
+void install_signal_handlers();
+
+const std::atomic<bool>& stop_requested();
+
+}  // namespace attnprof

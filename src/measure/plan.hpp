@@ -1,0 +1,45 @@
+// From typed combinations to rows: aliases and default tiles resolved, impossible ones given their reason, work and
+// memory predicted. Nothing is allocated or compiled yet.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/axes.hpp"
+#include "core/implementation.hpp"
+#include "core/record.hpp"
+
+namespace attnprof {
+
+/// One row of the CSV-to-be.
+struct PlannedRow {
+  Case planned;                           ///< resolved
+  const Implementation* impl = nullptr;   ///< never null after plan()
+  Status status = Status::ok;             ///< ok: to be measured; skipped or unsupported: `reason` says why
+  std::string reason;
+  ModelledWork model;
+  int64_t workspace_bytes = 0;
+  int64_t memory_bytes = 0;  ///< operands, results and workspace together
+};
+
+/// Looks a name up for a device; `find_implementation` of cli/registry.hpp, or a test's own.
+using FindImplementation = std::function<const Implementation&(std::string_view, const DeviceInfo&)>;
+
+/// Keeps the order. Combinations that resolve to the same row (a tile axis over an untiled implementation, "fused" beside
+/// its own name) appear once. Throws UsageError for an unknown implementation.
+std::vector<PlannedRow> plan(const std::vector<PlannedCase>& cases, const DeviceInfo& device,
+                             const FindImplementation& find);
+
+/// Splits rows into runs of one problem each, in order: [begin, end) index pairs. Those are measured interleaved.
+std::vector<std::pair<size_t, size_t>> group_by_problem(const std::vector<PlannedRow>& rows);
+
+/// The record of a row that is not measured (or not yet): identity, model and reason, no measurement.
+Record blank_record(const PlannedRow& row, const DeviceInfo& device, const RunConditions& conditions);
+
+/// The command that measures exactly this row.
+std::string reproduce_command(const Record& record);
+
+}  // namespace attnprof

@@ -1,0 +1,274 @@
+#include "measure/runner.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "core/error.hpp"
+#include "core/fill.hpp"
+#include "core/theory.hpp"
+#include "core/verify.hpp"
+
+namespace attnprof {
+namespace {
+
+double steady_now_s() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// Fills with the byte 0xFF: NaN in fp32, fp16 and bf16, so that an element nobody wrote cannot verify as right.
+constexpr unsigned char kNanByte = 0xFF;
+
+/// Samples taken from one case before the next one's turn: about this long, so that drift hits all cases alike.
+constexpr double kTurnUs = 20e3;
+constexpr int kMaxSamplesPerTurn = 20;
+
+int samples_per_turn(const std::vector<double>& samples_us) {
+  if (samples_us.empty()) return 1;
+  const double typical_us = std::max(samples_us.back(), 1.0);
+  return std::clamp(static_cast<int>(kTurnUs / typical_us), 1, kMaxSamplesPerTurn);
+}
+
+}  // namespace
+
+/// Inputs of one problem, shared by all its implementations.
+struct Runner::Operands {
+  Problem problem;
+  std::unique_ptr<Buffer> q, k, v;
+  std::unique_ptr<Buffer> workspace;  ///< the largest that any case needs; scratch, so sharing is safe
+};
+
+/// One case on its way through the protocol. Its own O and LSE: what was timed is what is verified.
+struct Runner::Active {
+  const PlannedRow* row = nullptr;
+  Record* record = nullptr;
+  std::unique_ptr<Buffer> o, lse;
+  std::unique_ptr<Prepared> work;
+  std::vector<double> samples_us;
+  double elapsed_s = 0;
+  bool timing = true;
+
+  bool alive() const { return record->status == Status::ok; }
+  /// Runs `step`; an error in it becomes this row's status, the others go on.
+  template <class Step>
+  void guarded(Step step) {
+    if (!alive()) return;
+    try {
+      step();
+    } catch (const OutOfMemory& e) {
+      record->status = Status::oom;
+      record->message = e.what();
+      record->available_bytes = e.available_bytes;
+    } catch (const Error& e) {
+      record->status = Status::failed;
+      record->message = e.what();
+    }
+  }
+};
+
+Runner::Runner(Device& device, CounterSource* counters, RunOptions options, RunConditions conditions,
+               std::function<double()> now_s)
+    : device_(device),
+      counters_(counters),
+      options_(options),
+      conditions_(std::move(conditions)),
+      now_s_(now_s ? std::move(now_s) : steady_now_s) {}
+
+std::unique_ptr<Runner::Operands> Runner::load_operands(const Problem& p) {
+  auto operands = std::make_unique<Operands>();
+  operands->problem = p;
+  const auto load = [&](std::unique_ptr<Buffer>& buffer, int64_t bytes, uint32_t stream) {
+    buffer = device_.allocate(bytes);
+    if (p.fill == Fill::zeros) {
+      device_.fill_bytes(buffer->data(), 0, bytes);
+    } else {
+      device_.fill_normal(buffer->data(), p.dtype, bytes / dtype_bytes(p.dtype), p.seed, stream);
+    }
+  };
+  load(operands->q, q_bytes(p), kStreamQ);
+  load(operands->k, kv_bytes(p), kStreamK);
+  load(operands->v, kv_bytes(p), kStreamV);
+  return operands;
+}
+
+std::vector<Runner::Active> Runner::activate(const PlannedRow* begin, const PlannedRow* end, const Operands& operands,
+                                             std::vector<Record>& records) {
+  std::vector<Active> cases;
+  for (const PlannedRow* row = begin; row != end; ++row) {
+    Record& record = records[static_cast<size_t>(row - begin)];
+    if (record.status != Status::ok) continue;
+    Active active;
+    active.row = row;
+    active.record = &record;
+    active.guarded([&] {
+      const Problem& p = row->planned.problem;
+      active.o = device_.allocate(o_bytes(p));
+      active.lse = device_.allocate(lse_bytes(p));
+      device_.fill_bytes(active.o->data(), kNanByte, o_bytes(p));
+      device_.fill_bytes(active.lse->data(), kNanByte, lse_bytes(p));
+      Tensors tensors;
+      tensors.q = operands.q->data();
+      tensors.k = operands.k->data();
+      tensors.v = operands.v->data();
+      tensors.o = active.o->data();
+      tensors.lse = static_cast<float*>(active.lse->data());
+      tensors.workspace = operands.workspace ? operands.workspace->data() : nullptr;
+      active.work = row->impl->prepare(row->planned, tensors, device_);
+      record.compile_ms = active.work->compile_ms();
+      record.resources = active.work->resources();
+    });
+    cases.push_back(std::move(active));
+  }
+  return cases;
+}
+
+void Runner::warm_up(std::vector<Active>& cases) {
+  for (Active& active : cases) {
+    active.guarded([&] {
+      for (int i = 0; i < std::max(1, options_.warmups); ++i) device_.run(*active.work);
+    });
+  }
+}
+
+void Runner::time_interleaved(std::vector<Active>& cases, const std::atomic<bool>& stop) {
+  bool any = true;
+  while (any) {
+    any = false;
+    for (Active& active : cases) {
+      if (!active.alive() || !active.timing) continue;
+      active.guarded([&] {
+        const double start_s = now_s_();
+        const std::vector<double> turn =
+            device_.sample_us(*active.work, options_.cache, samples_per_turn(active.samples_us));
+        active.elapsed_s += now_s_() - start_s;
+        active.samples_us.insert(active.samples_us.end(), turn.begin(), turn.end());
+        const bool hurry = stop && static_cast<int>(active.samples_us.size()) >= options_.stopping.min_samples;
+        active.timing = !hurry && !stats::enough(options_.stopping, active.samples_us, active.elapsed_s);
+        if (!active.timing) active.record->clocks = device_.clocks();
+      });
+      any = any || (active.alive() && active.timing);
+    }
+  }
+  for (Active& active : cases) {
+    if (!active.alive()) continue;
+    Record& record = *active.record;
+    record.time = stats::summarise(options_.stopping, active.samples_us, options_.warmups, device_.timer_resolution_us());
+    if (record.time->samples == 0) {
+      record.status = Status::no_samples;
+      record.message = fmt::format("none of {} timings was a positive number", active.samples_us.size());
+      record.time.reset();
+    }
+  }
+}
+
+void Runner::count(Active& active) {
+  Record& record = *active.record;
+  if (const std::optional<Traffic> counted = active.work->counted()) {
+    record.counters.source = BytesSource::counted;
+    record.counters.hbm_read_bytes = counted->read_bytes;
+    record.counters.hbm_write_bytes = counted->write_bytes;
+    record.counters.status = "ok";
+    return;
+  }
+  if (counters_ == nullptr || !options_.counters) {
+    record.counters.status = "off";
+    return;
+  }
+  CounterRequest request;
+  request.cache = options_.cache;
+  request.drain = options_.drain;
+  record.kernels = counters_->kernel_times(*active.work, options_.cache);
+  record.counters = counters_->measure(*active.work, request);
+}
+
+void Runner::check(Active& active, const Operands& operands) {
+  const Problem& p = operands.problem;
+  const auto reader = [this](Buffer& buffer, int64_t element_bytes) {
+    return [this, &buffer, element_bytes](void* dst, int64_t offset, int64_t count) {
+      device_.download(dst, static_cast<const char*>(buffer.data()) + offset * element_bytes, count * element_bytes);
+    };
+  };
+  TensorReader tensors;
+  const int64_t element_bytes = dtype_bytes(p.dtype);
+  tensors.q = reader(*operands.q, element_bytes);
+  tensors.k = reader(*operands.k, element_bytes);
+  tensors.v = reader(*operands.v, element_bytes);
+  tensors.o = reader(*active.o, element_bytes);
+  if (active.row->impl->writes_lse) tensors.lse = reader(*active.lse, sizeof(float));
+  VerifyOptions options;
+  options.max_rows = options_.verify_rows;
+  options.materialized = active.row->impl->materializes;
+  Record& record = *active.record;
+  record.verify = verify(p, tensors, options);
+  if (!record.verify->passed) {
+    record.status = Status::verify_failed;
+    record.message = record.verify->message;
+  }
+}
+
+std::vector<Record> Runner::run(const PlannedRow* begin, const PlannedRow* end, const std::atomic<bool>& stop) {
+  std::vector<Record> records;
+  int64_t workspace_bytes = 0;
+  const int64_t free_bytes = device_.free_bytes();
+  for (const PlannedRow* row = begin; row != end; ++row) {
+    Record record = blank_record(*row, device_.info(), conditions_);
+    if (row->status == Status::ok && row->memory_bytes > free_bytes) {
+      record.status = Status::oom;
+      record.available_bytes = free_bytes;
+      record.message = fmt::format("needs {} bytes ({} of them workspace), {} bytes are free", row->memory_bytes,
+                                   row->workspace_bytes, free_bytes);
+    }
+    if (record.status == Status::ok) workspace_bytes = std::max(workspace_bytes, row->workspace_bytes);
+    records.push_back(std::move(record));
+  }
+  const bool any = std::any_of(records.begin(), records.end(), [](const Record& r) { return r.status == Status::ok; });
+  if (!any) return records;
+
+  device_.begin_range(describe(begin->planned.problem));
+  std::unique_ptr<Operands> operands;
+  try {
+    operands = load_operands(begin->planned.problem);
+    if (workspace_bytes > 0) operands->workspace = device_.allocate(workspace_bytes);
+  } catch (const OutOfMemory& e) {
+    // The prediction said that it fits, the allocator says no. Those without workspace may still fit.
+    for (Record& record : records) {
+      const bool helpless = !operands || record.workspace_bytes.value_or(0) > 0;
+      if (record.status != Status::ok || !helpless) continue;
+      record.status = Status::oom;
+      record.available_bytes = e.available_bytes;
+      record.message = e.what();
+    }
+  } catch (const Error& e) {
+    for (Record& record : records) {
+      if (record.status != Status::ok) continue;
+      record.status = Status::failed;
+      record.message = e.what();
+    }
+  }
+  if (operands) {
+    std::vector<Active> cases = activate(begin, end, *operands, records);
+    warm_up(cases);
+    if (options_.time) time_interleaved(cases, stop);
+    for (Active& active : cases) {
+      device_.begin_range(fmt::format("{} {}", active.row->planned.impl, describe(active.row->planned.problem)));
+      active.guarded([&] { count(active); });
+      // After the counters' replays, so that what they did to the output is checked too.
+      if (options_.verify) active.guarded([&] { check(active, *operands); });
+      device_.end_range();
+    }
+  }
+  device_.end_range();
+  return records;
+}
+
+std::optional<TimeStats> Runner::time_again(const PlannedRow& row, const std::atomic<bool>& stop) {
+  RunOptions timing_only = options_;
+  timing_only.verify = false;
+  timing_only.counters = false;
+  Runner runner(device_, nullptr, timing_only, conditions_, now_s_);
+  return runner.run(&row, &row + 1, stop).front().time;
+}
+
+}  // namespace attnprof

@@ -1,0 +1,62 @@
+// Measures planned rows on one device: allocate, prepare, warm up, time interleaved, count, verify.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "core/device.hpp"
+#include "core/record.hpp"
+#include "core/stats.hpp"
+#include "measure/counter_source.hpp"
+#include "measure/plan.hpp"
+
+namespace attnprof {
+
+struct RunOptions {
+  CacheMode cache = CacheMode::cold;
+  stats::StoppingRule stopping;
+  int warmups = 2;
+  bool time = true;          ///< false: `attnprof verify`
+  bool verify = true;        ///< false: rows are never "ok", their message says "not verified"
+  int64_t verify_rows = 64;  ///< random rows checked per case (all rows when there are few)
+  bool counters = true;
+  bool drain = true;  ///< charge the write-back of dirty L2 lines to the case
+};
+
+/// The protocol of one problem, the same for every device. Throws only for errors that end the sweep (a sink that fails is
+/// the caller's affair); whatever happens to a row becomes its status.
+class Runner {
+ public:
+  /// `counters` may be null (host: bytes are counted by the implementation). `now_s` is a steady clock in seconds.
+  Runner(Device& device, CounterSource* counters, RunOptions options, RunConditions conditions,
+         std::function<double()> now_s = {});
+
+  /// Measures rows of one problem, implementations interleaved. Returns one record per row, in order. When `stop` becomes
+  /// true, sampling ends as soon as each case has its minimum, so that the rows in hand stay whole.
+  std::vector<Record> run(const PlannedRow* begin, const PlannedRow* end, const std::atomic<bool>& stop);
+
+  /// Times one row again (no verification, no counters): did the machine drift during the sweep?
+  std::optional<TimeStats> time_again(const PlannedRow& row, const std::atomic<bool>& stop);
+
+ private:
+  struct Operands;
+  struct Active;
+
+  std::unique_ptr<Operands> load_operands(const Problem& p);
+  std::vector<Active> activate(const PlannedRow* begin, const PlannedRow* end, const Operands& operands,
+                               std::vector<Record>& records);
+  void warm_up(std::vector<Active>& cases);
+  void time_interleaved(std::vector<Active>& cases, const std::atomic<bool>& stop);
+  void count(Active& active);
+  void check(Active& active, const Operands& operands);
+
+  Device& device_;
+  CounterSource* counters_;
+  RunOptions options_;
+  RunConditions conditions_;
+  std::function<double()> now_s_;
+};
+
+}  // namespace attnprof

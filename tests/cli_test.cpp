@@ -1,0 +1,249 @@
+// The program as its users meet it: exit codes, one-line errors, files that survive.
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "catch.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Outcome {
+  int exit_code = -1;
+  std::string out;
+  std::string err;
+};
+
+std::string slurp(const fs::path& path) {
+  std::ifstream in(path);
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+/// A folder of its own for each test, removed afterwards.
+struct Scratch {
+  Scratch() {
+    std::string pattern = (fs::temp_directory_path() / "attnprof-test-XXXXXX").string();
+    path = mkdtemp(pattern.data());
+  }
+  ~Scratch() { fs::remove_all(path); }
+  fs::path path;
+};
+
+/// Runs the built program through a shell; `prefix` may set variables.
+Outcome attnprof(const std::string& arguments, const std::string& prefix = "") {
+  Scratch scratch;
+  const fs::path out = scratch.path / "out", err = scratch.path / "err";
+  const std::string command =
+      prefix + " '" ATTNPROF_BINARY "' " + arguments + " >" + out.string() + " 2>" + err.string() + " </dev/null";
+  const int status = std::system(command.c_str());
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), slurp(out), slurp(err)};
+}
+
+int lines(const std::string& text) {
+  int count = 0;
+  for (char c : text) count += c == '\n';
+  return count;
+}
+
+constexpr const char* kTiny = "sweep --device cpu --seqlen 64,128 --heads 2 --head-dim 32 --max-time 0.05 --min-samples 6";
+
+}  // namespace
+
+TEST_CASE("bad input ends with exit code 2 and one line that quotes it", "[cli]") {
+  struct Bad {
+    const char* arguments;
+    const char* quoted;
+  };
+  for (const Bad& bad : {
+           Bad{"sweep --device cpu --seqlen 1e30", "1e30"},
+           Bad{"sweep --device cpu --seqlen 0", "0"},
+           Bad{"sweep --device cpu --seqlen=-4", "-4"},
+           Bad{"sweep --device cpu --seqlen 99999999999999999999", "99999999999999999999"},
+           Bad{"sweep --device cpu --seqlen 4k:1k:x2", "4k:1k:x2"},
+           Bad{"sweep --device cpu --seqlen 1k:4k:x1", "x1"},
+           Bad{"sweep --device cpu --seqlen ''", "seqlen"},
+           Bad{"sweep --device cpu --seqlen 64,,128", "64,,128"},
+           Bad{"sweep --device cpu --impl nosuch", "nosuch"},
+           Bad{"sweep --device cpu --dtype int8", "int8"},
+           Bad{"sweep --device cpu --causal maybe", "maybe"},
+           Bad{"sweep --device cpu --tile 64", "64"},
+           Bad{"sweep --device cpu --tile 0x64", "0x64"},
+           Bad{"sweep --device cpu --preset gpt9", "gpt9"},
+           Bad{"sweep --device cpu --heads 33 --kv-heads 2 --seqlen 64", "33"},
+           Bad{"sweep --device cpu --heads 6 --kv-heads 0 --seqlen 64", "0"},
+           Bad{"sweep --device toaster", "toaster"},
+           Bad{"sweep --device cpu --csv /", "/"},
+           Bad{"sweep --device cpu --csv /nonexistent/x.csv", "/nonexistent/x.csv"},
+           Bad{"sweep --device cpu --config /nonexistent.toml", "/nonexistent.toml"},
+           Bad{"sweep --device cpu --tokens 16k --batch 2", "tokens"},
+           Bad{"sweep --device cpu --resume", "--csv"},
+           Bad{"sweep --device cpu --csv - --json -", "stdout"},
+           Bad{"sweep --device cpu --frobnicate 3", "frobnicate"},
+           Bad{"trace --scores 1,2 --values 1", "1"},
+           Bad{"trace --scores 1,zwei", "zwei"},
+           Bad{"trace --tile 0", "0"},
+           Bad{"model --gpu H900", "H900"},
+           Bad{"nosuchcommand", "subcommand"},
+           Bad{"", "subcommand"},
+       }) {
+    INFO(bad.arguments);
+    const Outcome o = attnprof(bad.arguments);
+    CHECK(o.exit_code == 2);
+    INFO(o.err);
+    CHECK(lines(o.err) == 1);
+    CHECK(o.err.find(bad.quoted) != std::string::npos);
+    CHECK(o.out.empty());
+  }
+}
+
+TEST_CASE("a full disk is named, and the exit code is 2", "[cli]") {
+  const Outcome o = attnprof(std::string(kTiny) + " --csv /dev/full --quiet");
+  CHECK(o.exit_code == 2);
+  CHECK(o.err.find("/dev/full") != std::string::npos);
+  CHECK(lines(o.err) == 1);
+}
+
+TEST_CASE("an asked-for GPU that is not there ends with 3, never with a silent fallback", "[cli]") {
+  const Outcome o = attnprof("sweep --device 99 --seqlen 64");
+  CHECK(o.exit_code == 3);
+  CHECK(lines(o.err) == 1);
+  CHECK(o.out.empty());
+}
+
+TEST_CASE("a sweep writes one row per planned case, all verified", "[cli]") {
+  Scratch scratch;
+  const fs::path csv = scratch.path / "rows.csv";
+  const Outcome o = attnprof(std::string(kTiny) + " --impl naive,fused --csv " + csv.string());
+  INFO(o.err);
+  CHECK(o.exit_code == 0);
+  CHECK(lines(slurp(csv)) == 1 + 4);
+  CHECK(o.out.find("naive") != std::string::npos);
+  CHECK(o.out.find("fused") != std::string::npos);
+}
+
+TEST_CASE("rows to stdout leave nothing else there", "[cli]") {
+  const Outcome csv = attnprof(std::string(kTiny) + " --impl fused --csv -");
+  CHECK(csv.exit_code == 0);
+  CHECK(lines(csv.out) == 3);
+  const Outcome json = attnprof(std::string(kTiny) + " --impl fused --json -");
+  CHECK(json.exit_code == 0);
+  CHECK(lines(json.out) == 2);
+  CHECK(json.out.front() == '{');
+}
+
+TEST_CASE("resume measures only what the file lacks, and repairs a torn last row", "[cli][resume]") {
+  Scratch scratch;
+  const fs::path csv = scratch.path / "rows.csv";
+  REQUIRE(attnprof(std::string(kTiny) + " --impl naive --csv " + csv.string()).exit_code == 0);
+  const std::string first = slurp(csv);
+  std::ofstream(csv, std::ios::app) << "fused,fwd,bf";  // a run that died mid-row
+  const Outcome o = attnprof(std::string(kTiny) + " --impl naive,fused --resume --csv " + csv.string());
+  INFO(o.err);
+  CHECK(o.exit_code == 0);
+  const std::string after = slurp(csv);
+  CHECK(lines(after) == 1 + 4);
+  CHECK(after.compare(0, first.size(), first) == 0);
+  const Outcome again = attnprof(std::string(kTiny) + " --impl naive,fused --resume --csv " + csv.string());
+  CHECK(again.exit_code == 0);
+  CHECK(slurp(csv) == after);
+}
+
+TEST_CASE("resume refuses a file of another schema or device and leaves it alone", "[cli][resume]") {
+  Scratch scratch;
+  const fs::path csv = scratch.path / "rows.csv";
+  std::ofstream(csv) << "when,what\n1,2\n";
+  const Outcome schema = attnprof(std::string(kTiny) + " --resume --csv " + csv.string());
+  CHECK(schema.exit_code == 2);
+  CHECK(slurp(csv) == "when,what\n1,2\n");
+
+  REQUIRE(attnprof(std::string(kTiny) + " --impl fused --csv " + csv.string()).exit_code == 0);
+  std::string text = slurp(csv);
+  const std::string header = text.substr(0, text.find('\n'));
+  REQUIRE(header.find("device_name") != std::string::npos);
+  // The same rows as if another machine had measured them.
+  std::stringstream in(header);
+  int column = 0, device = -1;
+  for (std::string name; std::getline(in, name, ',');) {
+    if (name == "device_name") device = column;
+    ++column;
+  }
+  REQUIRE(device >= 0);
+  const Outcome list = attnprof("list devices");
+  const size_t at = list.out.find("cpu      ") + 9;
+  const std::string name = list.out.substr(at, list.out.find(',', at) - at);
+  for (size_t pos = text.find(name); pos != std::string::npos; pos = text.find(name, pos + 6)) {
+    text.replace(pos, name.size(), "Abacus");
+  }
+  std::ofstream(csv) << text;
+  const Outcome other = attnprof(std::string(kTiny) + " --impl naive --resume --csv " + csv.string());
+  CHECK(other.exit_code == 2);
+  CHECK(other.err.find("Abacus") != std::string::npos);
+  CHECK(slurp(csv) == text);
+}
+
+TEST_CASE("Ctrl-C finishes the row in hand, keeps the file whole and exits with 130", "[cli]") {
+  Scratch scratch;
+  const fs::path csv = scratch.path / "rows.csv";
+  const Outcome o = attnprof("sweep --device cpu --impl fused --seqlen 64:2k:+64 --heads 4 --head-dim 64 --min-samples 6 "
+                             "--max-time 0.2 --precision 0.000001 --csv " + csv.string(),
+                             "timeout --preserve-status -s INT 2");
+  INFO(o.err);
+  CHECK(o.exit_code == 130);
+  const std::string text = slurp(csv);
+  CHECK(lines(text) >= 2);
+  CHECK(lines(text) < 33);
+  CHECK(text.back() == '\n');
+}
+
+TEST_CASE("options come from a TOML file, the command line wins, unknown keys are named", "[cli][config]") {
+  Scratch scratch;
+  const fs::path file = scratch.path / "sweep.toml";
+  std::ofstream(file) << "device = \"cpu\"\nseqlen = [\"64\", \"128\"]\nimpl = \"fused\"\nheads = 2\nhead-dim = 32\n"
+                         "max-time = 0.05\nquiet = true\n";
+  const Outcome both = attnprof("sweep --config " + file.string() + " --csv -");
+  INFO(both.err);
+  CHECK(both.exit_code == 0);
+  CHECK(lines(both.out) == 3);
+  const Outcome one = attnprof("sweep --seqlen 64 --config " + file.string() + " --csv -");
+  CHECK(lines(one.out) == 2);
+  std::ofstream(file) << "seqlem = 64\n";
+  const Outcome typo = attnprof("sweep --config " + file.string());
+  CHECK(typo.exit_code == 2);
+  CHECK(typo.err.find("seqlem") != std::string::npos);
+}
+
+TEST_CASE("trace reproduces the worked examples", "[cli][trace]") {
+  const Outcome four = attnprof("trace --scores 2,1,3,0 --values 10,20,30,40 --tile 2");
+  CHECK(four.exit_code == 0);
+  CHECK(four.out.find("1.367879") != std::string::npos);
+  CHECK(four.out.find("17.357589") != std::string::npos);
+  const Outcome eight = attnprof("trace --scores 2,1,0.5,3,-1,2.5,0,4 --tile 4");
+  CHECK(eight.out.find("30.81") != std::string::npos);
+  CHECK(eight.out.find("61.69") != std::string::npos);
+}
+
+TEST_CASE("--help and --version answer at once on stdout", "[cli]") {
+  CHECK(attnprof("--version").out.find("attnprof ") == 0);
+  const Outcome help = attnprof("sweep --help");
+  CHECK(help.exit_code == 0);
+  CHECK(help.out.find("--seqlen") != std::string::npos);
+}
+
+TEST_CASE("a comma locale changes no byte of a file's numbers", "[cli][locale]") {
+  const std::string call = "model --gpu H200 --seqlen 1000 --head-dim 72 --csv -";
+  CHECK(attnprof(call, "LC_ALL=de_DE.UTF-8").out == attnprof(call, "LC_ALL=C").out);
+}
+
+TEST_CASE("unsupported passes are rows with a reason, and a sweep of nothing else does not end with 0", "[cli]") {
+  const Outcome o = attnprof("sweep --device cpu --pass bwd --seqlen 64 --heads 2 --head-dim 32 --csv -");
+  CHECK(o.exit_code == 2);
+  CHECK(o.out.find("unsupported") != std::string::npos);
+}

@@ -1,0 +1,161 @@
+#include "measure/runner.hpp"
+
+#include <atomic>
+#include <cmath>
+#include <limits>
+
+#include "catch.hpp"
+#include "fake_device.hpp"
+
+using namespace attnprof;
+
+namespace {
+
+Problem small() {
+  Problem p;
+  p.dtype = DType::fp32;
+  p.heads = p.kv_heads = 2;
+  p.seqlen_q = p.seqlen_kv = 8;
+  p.head_dim = 4;
+  return p;
+}
+
+PlannedRow row_of(const Implementation& impl, const Problem& p, int64_t workspace_bytes = 0) {
+  PlannedRow row;
+  row.planned.problem = p;
+  row.planned.impl = impl.name;
+  row.impl = &impl;
+  row.workspace_bytes = workspace_bytes;
+  row.memory_bytes = compulsory_traffic(p).total() + workspace_bytes;
+  return row;
+}
+
+RunOptions quick() {
+  RunOptions o;
+  o.stopping.min_samples = 6;
+  o.stopping.max_samples = 40;
+  return o;
+}
+
+struct Fixture {
+  fake::FakeDevice device;
+  std::atomic<bool> stop{false};
+  double now_s = 0;
+  RunOptions options = quick();
+  const Implementation right = fake::right(), wrong = fake::wrong(), lazy = fake::lazy(), broken = fake::broken();
+
+  std::vector<Record> run(const std::vector<PlannedRow>& rows) {
+    Runner runner(device, nullptr, options, {}, [this] { return now_s += 1e-4; });
+    return runner.run(rows.data(), rows.data() + rows.size(), stop);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a right result is timed, verified and ok", "[runner]") {
+  Fixture f;
+  const Record record = f.run({row_of(f.right, small())}).front();
+  CHECK(record.status == Status::ok);
+  REQUIRE(record.time);
+  CHECK(record.time->median_us == 100.0);
+  CHECK(record.time->samples >= 6);
+  REQUIRE(record.verify);
+  CHECK(record.verify->passed);
+  CHECK(record.verify->rows_checked > 0);
+}
+
+TEST_CASE("one wrong row does not take the others down, and each keeps its own reason", "[runner]") {
+  Fixture f;
+  const std::vector<Record> records = f.run({row_of(f.right, small()), row_of(f.wrong, small()), row_of(f.lazy, small()),
+                                             row_of(f.broken, small()), row_of(f.right, small())});
+  REQUIRE(records.size() == 5);
+  CHECK(records[0].status == Status::ok);
+  CHECK(records[1].status == Status::verify_failed);
+  CHECK_FALSE(records[1].message.empty());
+  CHECK(records[2].status == Status::verify_failed);  // the NaN put there before the launch is still there
+  CHECK(records[3].status == Status::failed);
+  CHECK(records[3].message.find("65535") != std::string::npos);
+  CHECK(records[4].status == Status::ok);
+}
+
+TEST_CASE("implementations of one problem take turns", "[runner]") {
+  Fixture f;
+  f.device.next_sample_us = [](int i) { return 30e3 + i % 7; };  // long samples: one a turn
+  f.run({row_of(f.right, small()), row_of(f.right, small())});
+  REQUIRE(f.device.order.size() >= 12);
+  for (size_t i = 0; i + 1 < f.device.order.size(); ++i) CHECK(f.device.order[i] != f.device.order[i + 1]);
+}
+
+TEST_CASE("the cache mode asked for reaches the device", "[runner]") {
+  Fixture f;
+  f.options.cache = CacheMode::hot;
+  f.run({row_of(f.right, small())});
+  for (CacheMode mode : f.device.caches) CHECK(mode == CacheMode::hot);
+}
+
+TEST_CASE("sampling goes on until the interval is narrow, and says when it never was", "[runner]") {
+  Fixture f;
+  f.device.next_sample_us = [](int i) { return i % 2 == 0 ? 100.0 : 200.0; };
+  const Record noisy = f.run({row_of(f.right, small())}).front();
+  REQUIRE(noisy.time);
+  CHECK(noisy.time->samples == 40);
+  CHECK_FALSE(noisy.time->converged);
+  f.device.next_sample_us = [](int) { return 100.0; };
+  const Record steady = f.run({row_of(f.right, small())}).front();
+  REQUIRE(steady.time);
+  CHECK(steady.time->samples < 40);
+  CHECK(steady.time->converged);
+}
+
+TEST_CASE("a case that cannot fit is oom before it is tried, with both numbers", "[runner][oom]") {
+  Fixture f;
+  const int64_t huge = int64_t{64} << 30;
+  const std::vector<Record> records = f.run({row_of(f.right, small(), huge), row_of(f.right, small())});
+  CHECK(records[0].status == Status::oom);
+  CHECK(records[0].message.find(std::to_string(huge + compulsory_traffic(small()).total())) != std::string::npos);
+  CHECK(records[0].message.find(std::to_string(f.device.claimed_free_bytes)) != std::string::npos);
+  CHECK(records[0].available_bytes == f.device.claimed_free_bytes);
+  CHECK(records[1].status == Status::ok);
+}
+
+TEST_CASE("an allocator that says no is oom too, and rows that need less still run", "[runner][oom]") {
+  Fixture f;
+  f.device.capacity_bytes = 1 << 20;  // free_bytes() claims far more
+  const std::vector<Record> records = f.run({row_of(f.right, small(), 1 << 24), row_of(f.right, small())});
+  CHECK(records[0].status == Status::oom);
+  CHECK(records[1].status == Status::ok);
+}
+
+TEST_CASE("timings of zero, negative or not finite give no-samples and no number", "[runner][time]") {
+  Fixture f;
+  for (double bad : {0.0, -711598.0, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+    f.device.next_sample_us = [bad](int) { return bad; };
+    const Record record = f.run({row_of(f.right, small())}).front();
+    CHECK(record.status == Status::no_samples);
+    CHECK_FALSE(record.time);
+  }
+}
+
+TEST_CASE("after a stop request the rows in hand are finished with their minimum of samples", "[runner]") {
+  Fixture f;
+  f.device.next_sample_us = [&f](int i) {
+    f.stop = true;
+    return i % 2 == 0 ? 100.0 : 200.0;
+  };
+  const Record record = f.run({row_of(f.right, small())}).front();
+  CHECK(record.status == Status::ok);
+  REQUIRE(record.time);
+  CHECK(record.time->samples >= 6);
+  CHECK(record.time->samples < 40);
+}
+
+TEST_CASE("rows without a reason to run keep their reason", "[runner]") {
+  Fixture f;
+  PlannedRow row = row_of(f.right, small());
+  row.status = Status::unsupported;
+  row.reason = "needs head_dim in 32..256";
+  const Record record = f.run({row}).front();
+  CHECK(record.status == Status::unsupported);
+  CHECK(record.message == row.reason);
+  CHECK(f.device.order.empty());
+}

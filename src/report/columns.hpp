@@ -1,4 +1,5 @@
-// The one table of CSV columns: {name, unit, what it means, getter}. Header, CSV, JSON, docs and tests come from it.
+// The one table of CSV columns: {name, unit, what it means, getter}. Header, CSV, JSON, docs and tests come
+// from it.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +25,17 @@ struct Column {
 
 constexpr int kSchemaVersion = 1;
 
+/// Every column, in the order in which they are written.
 const std::vector<Column>& columns();
+
+/// docs/columns.md, generated from the table: what `attnprof list columns` prints.
+std::string columns_markdown();
+
+// The words that cells hold.
+std::string_view to_string(
+    Status status);  ///< "ok", "skipped", "unsupported", "oom", "failed", "verify-failed", "no-samples"
+std::string_view to_string(BytesSource source);  ///< "", "counted", "cupti"
+std::string_view to_string(CacheMode cache);     ///< "cold", "hot"
+std::string_view to_string(DeviceKind kind);     ///< "cpu", "gpu"
 
 }  // namespace attnprof

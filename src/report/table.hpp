@@ -9,33 +9,45 @@
 
 namespace attnprof {
 
-/// Human units: "4.1 GB", "306 TFLOP/s", "1.24 ms".
+/// Human units, three significant digits, powers of 1000: "4.10 GB", "306 TFLOP/s", "1.24 ms".
 std::string human_bytes(double bytes);
 std::string human_time_us(double us);
 std::string human_rate_flops(double flops_per_s);
 
 struct TableStyle {
   bool color = false;
-  int width = 100;
+  int width = 100;  ///< columns that matter least are left out until the lines fit
 };
-/// One line per row: problem, impl, tile, time, interval, TFLOP/s, HBM bytes (and their source), error, status.
-/// Rows that failed print their message.
+/// One line per row: problem, impl, tile, time, interval, TFLOP/s, HBM bytes (and their source), error,
+/// status. What is the same in all rows stands once, above. Rows that failed print their message instead of
+/// figures; warnings follow below.
 std::string results_table(const std::vector<Record>& records, const TableStyle& style);
 
-/// Pairs of the first (baseline) and the other implementations of each problem: "4.1 GB -> 0.31 GB, 13x fewer; 6.2x faster".
-/// No ratio from a row that is not verified ok, or whose denominator is missing.
+/// Pairs of the baseline (`naive`, else the first) and the other implementations of each problem: time and
+/// HBM bytes side by side, their ratios and the workspace; geometric means at the end. No ratio from a row
+/// that is not verified ok, from times below the timer's resolution, from bytes of different sources, or from
+/// bytes below half of the compulsory ones (then caches, not HBM, served the case). "" when there is nothing
+/// to pair.
 std::string comparison_table(const std::vector<Record>& records, const TableStyle& style);
 
-/// Progress on stderr, one rewritten line with time left; silent unless `enabled` (a terminal).
+/// "[12/120] 0:14, about 2:06 left: naive fwd ..." cut to `width` characters. Time left follows from finished
+/// work.
+std::string progress_line(int done, int total, double elapsed_s, const std::string& what, int width);
+
+/// Progress on stderr, one rewritten line; silent unless `enabled` (a terminal).
 class Progress {
  public:
   Progress(int total, bool enabled);
   ~Progress();  ///< clears the line
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
   void step(int done, const std::string& what);
+  void clear();  ///< before anything else is printed on stderr
 
  private:
   int total_;
   bool enabled_;
+  bool shown_ = false;
   std::chrono::steady_clock::time_point start_;
 };
 

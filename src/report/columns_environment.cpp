@@ -1,0 +1,44 @@
+// Columns that let files from several machines be told apart, trusted and repeated.
+#include "report/column_groups.hpp"
+
+namespace attnprof {
+
+namespace {
+
+using R = const Record&;
+
+Cell capability(int cc) {
+  if (cc == 0) return std::monostate{};
+  return std::to_string(cc / 10) + "." + std::to_string(cc % 10);
+}
+
+}  // namespace
+
+std::vector<Column> environment_columns() {
+  return {
+      {"device_name", "", "model of the GPU or processor", false,
+       [](R r) { return text_cell(r.device.name); }},
+      {"device_uuid", "", "UUID of the GPU", false, [](R r) { return text_cell(r.device.uuid); }},
+      {"compute_capability", "", "of the GPU: 9.0", false,
+       [](R r) { return capability(r.device.compute_capability); }},
+      {"driver", "", "GPU driver version", false, [](R r) { return text_cell(r.device.driver_version); }},
+      {"cuda", "", "version of the CUDA parts used at run time", false,
+       [](R r) { return text_cell(r.device.cuda_version); }},
+      {"ecc", "0/1", "ECC of the device memory on", false, [](R r) { return cell_of(r.device.ecc); }},
+      {"power_limit_w", "W", "power limit in force (NVML)", false,
+       [](R r) { return cell_of(r.device.power_limit_w); }},
+      {"sm_clock_mhz", "MHz", "SM clock seen while measuring (NVML)", false,
+       [](R r) { return cell_of(r.clocks.sm_mhz); }},
+      {"throttle", "", "throttle reasons seen while measuring, joined by |", false,
+       [](R r) { return text_cell(r.clocks.throttle_reasons); }},
+      {"tool_version", "", "version of attnprof", false,
+       [](R r) { return text_cell(r.conditions.tool_version); }},
+      {"timestamp", "", "when the row was measured, UTC, ISO 8601", false,
+       [](R r) { return text_cell(r.conditions.timestamp); }},
+      {"hostname", "", "machine; empty when it was not to be recorded", false,
+       [](R r) { return text_cell(r.conditions.hostname); }},
+      {"command", "", "repeats this row", false, [](R r) { return text_cell(r.conditions.command); }},
+  };
+}
+
+}  // namespace attnprof

@@ -1,0 +1,52 @@
+#include <algorithm>
+
+#include "report/csv.hpp"
+#include "report/existing_csv.hpp"
+#include "report/file_io.hpp"
+
+namespace attnprof {
+
+namespace {
+
+class CsvSink : public Sink {
+ public:
+  CsvSink(const std::string& path, bool append) : CsvSink(path, append ? read_own_csv(path) : std::nullopt) {}
+
+  void write(const Record& record) override {
+    line_.clear();
+    for (size_t i = 0; i < order_.size(); ++i) {
+      if (i > 0) line_ += ',';
+      if (order_[i]) line_ += csv_field(cell_text(order_[i]->get(record)));
+    }
+    line_ += '\n';
+    file_.write(line_);
+  }
+
+ private:
+  CsvSink(const std::string& path, const std::optional<CsvTable>& existing)
+      : file_(path, existing.has_value()) {
+    if (!existing) {
+      for (const Column& column : columns()) order_.push_back(&column);
+      file_.write(header_line());
+      return;
+    }
+    for (const std::string& name : existing->header) {
+      const auto at =
+          std::find_if(columns().begin(), columns().end(), [&](const Column& c) { return c.name == name; });
+      order_.push_back(at == columns().end() ? nullptr : &*at);
+    }
+    if (existing->torn_last_row) file_.truncate(existing->complete_bytes);
+  }
+
+  OutputFile file_;
+  std::vector<const Column*> order_;  ///< by cell of the file; nullptr for a column that is not ours
+  std::string line_;
+};
+
+}  // namespace
+
+std::unique_ptr<Sink> open_csv(const std::string& path, bool append) {
+  return std::make_unique<CsvSink>(path, append);
+}
+
+}  // namespace attnprof

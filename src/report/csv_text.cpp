@@ -1,0 +1,78 @@
+// Cells as text and back. Only std::to_chars and std::from_chars touch numbers: no locale can reach them.
+#include <charconv>
+#include <cmath>
+
+#include "report/csv.hpp"
+
+namespace attnprof {
+
+std::string csv_field(std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + '"';
+}
+
+std::string cell_text(const Cell& cell) {
+  char digits[32];
+  if (const auto* text = std::get_if<std::string>(&cell)) return *text;
+  if (const auto* whole = std::get_if<int64_t>(&cell)) {
+    return {digits, std::to_chars(digits, digits + sizeof digits, *whole).ptr};
+  }
+  if (const auto* real = std::get_if<double>(&cell); real && std::isfinite(*real)) {
+    return {digits, std::to_chars(digits, digits + sizeof digits, *real).ptr};
+  }
+  return {};
+}
+
+std::optional<double> cell_number(std::string_view text) {
+  double value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (text.empty() || error != std::errc{} || stop != end || !std::isfinite(value)) return std::nullopt;
+  return value;
+}
+
+namespace {
+
+/// Spreadsheets keep 15 digits at most and drop trailing zeros: fractions are compared by 12 digits.
+std::string key_part(std::string text) {
+  if (text.find('.') == std::string::npos) return text;
+  const auto value = cell_number(text);
+  if (!value) return text;
+  char digits[64];
+  return {digits, std::to_chars(digits, digits + sizeof digits, *value, std::chars_format::general, 12).ptr};
+}
+
+}  // namespace
+
+std::string record_key(const Record& record) {
+  std::string key;
+  for (const Column& column : columns()) {
+    if (column.is_key) key += key_part(cell_text(column.get(record))) + '\x1f';
+  }
+  return key;
+}
+
+std::vector<size_t> key_positions(const CsvTable& table) {
+  std::vector<size_t> positions;
+  for (const Column& column : columns()) {
+    if (column.is_key) positions.push_back(table.column(column.name));
+  }
+  return positions;
+}
+
+std::string row_key(const CsvTable& table, size_t row, const std::vector<size_t>& positions) {
+  std::string key;
+  for (const size_t position : positions) key += key_part(table.rows.at(row).at(position)) + '\x1f';
+  return key;
+}
+
+std::string row_key(const CsvTable& table, size_t row) {
+  return row_key(table, row, key_positions(table));
+}
+
+}  // namespace attnprof

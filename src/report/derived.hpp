@@ -1,0 +1,32 @@
+// Figures that follow from a Record: one definition for CSV, JSON and terminal. Empty whenever they would
+// mislead.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "core/record.hpp"
+
+namespace attnprof {
+
+bool is_ok(const Record& r);  ///< status ok: measured, and not found wrong
+
+/// Time statistics of an ok row whose median is positive and finite.
+std::optional<TimeStats> measured_time(const Record& r);
+/// Counters of an ok row; nullptr otherwise.
+const Counters* measured_counters(const Record& r);
+/// HBM bytes read and written, of an ok row that has both.
+std::optional<Traffic> measured_traffic(const Record& r);
+
+/// FLOPs and compulsory bytes of the mathematics; empty for problems that make no sense (status skipped).
+std::optional<int64_t> model_flops(const Record& r);
+std::optional<Traffic> minimum_traffic(const Record& r);
+
+/// Algorithmic FLOPs over the median time, 1e12 per second; empty below the timer's resolution.
+std::optional<double> tflops(const Record& r);
+/// Bytes that crossed HBM over the median time, 1e9 per second; empty below the timer's resolution.
+std::optional<double> hbm_gbps(const Record& r);
+/// 100 * (measured - modelled) / modelled HBM bytes.
+std::optional<double> model_bytes_err_pct(const Record& r);
+
+}  // namespace attnprof

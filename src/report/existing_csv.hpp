@@ -1,0 +1,19 @@
+// What resume and the CSV sink share about a file that is to be continued. Inside src/report.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "report/csv.hpp"
+
+namespace attnprof {
+
+/// The header that a new file gets, with its line end.
+std::string header_line();
+
+/// A file of ours to continue: all columns present (any order, extra ones allowed), the right schema, rows
+/// that are surely whole. Nothing when the file is absent, empty, not a regular file, or holds only a part of
+/// our header. Throws UsageError naming the column that is wrong.
+std::optional<CsvTable> read_own_csv(const std::string& path);
+
+}  // namespace attnprof

@@ -1,0 +1,41 @@
+// Files by descriptor: every write is checked, and every refusal names the path and the cause. Inside
+// src/report.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace attnprof {
+
+/// Whole content. Throws UsageError for a missing file, a directory, no permission, a read error.
+std::string read_whole_file(const std::string& path);
+/// Content of `path` when it is a regular file; nothing when it does not exist or is something else (a pipe,
+/// a device).
+std::optional<std::string> read_existing(const std::string& path);
+
+/// A file being written, or stdout ("-"). Move is not needed; not thread-safe.
+class OutputFile {
+ public:
+  /// append: keeps the content. Otherwise the file is emptied. Throws UsageError.
+  OutputFile(const std::string& path, bool append);
+  ~OutputFile();
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  /// Hands all of `text` to the system, or takes back what it wrote (regular files) and throws UsageError.
+  void write(std::string_view text);
+  /// Cuts a regular file to `bytes` and continues there. Throws UsageError.
+  void truncate(uint64_t bytes);
+
+ private:
+  [[noreturn]] void fail(const char* attempt, int error) const;
+
+  std::string name_;
+  int fd_ = -1;
+  bool owned_ = false;
+  bool regular_ = false;
+};
+
+}  // namespace attnprof

@@ -1,0 +1,37 @@
+// A text grid: aligned columns, the least important ones left out until it fits. Inside src/report.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "report/table.hpp"
+
+namespace attnprof {
+
+enum class Paint { none, bold, dim, good, bad, caution };
+std::string painted(std::string_view text, Paint paint, bool color);
+
+size_t display_width(std::string_view utf8);  ///< code points: enough for what the tables print
+std::string cut_to_width(std::string_view utf8, size_t width);  ///< ends in "..." when it was cut
+
+struct GridColumn {
+  std::string title;
+  bool right = false;  ///< aligned right, as numbers are
+  int rank = 0;        ///< 0 always stays; the largest is left out first
+};
+struct GridCell {
+  std::string text;
+  Paint paint = Paint::none;
+};
+struct GridRow {
+  std::vector<GridCell> cells;
+  std::string tail;  ///< free text after the last nonempty cell, cut at the width: why a row has no figures
+  Paint tail_paint = Paint::none;
+};
+
+/// Header line, rule, rows; lines end in '\n'. Columns that are empty in every row are left out.
+std::string draw_grid(const std::vector<GridColumn>& columns, const std::vector<GridRow>& rows,
+                      const TableStyle& style);
+
+}  // namespace attnprof

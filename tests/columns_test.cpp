@@ -1,0 +1,210 @@
+#include "report/columns.hpp"
+
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <set>
+
+#include "catch.hpp"
+#include "core/theory.hpp"
+#include "report/csv.hpp"
+
+using namespace attnprof;
+
+namespace {
+
+Record measured_row() {
+  Record r;
+  r.planned.impl = "flash2";
+  r.planned.problem = {.pass = Pass::fwd,
+                       .dtype = DType::fp16,
+                       .batch = 2,
+                       .heads = 8,
+                       .kv_heads = 2,
+                       .seqlen_q = 1024,
+                       .seqlen_kv = 1024,
+                       .head_dim = 64};
+  r.planned.config = {128, 64, 2, 4};
+  r.time = TimeStats{100.5, 100.25, 100.75, 99, 130, 40, 3, true, false};
+  r.counters.source = BytesSource::cupti;
+  r.counters.hbm_read_bytes = 4000000;
+  r.counters.hbm_write_bytes = 2030000;
+  r.counters.tensor_flops = 1000;
+  r.counters.status = "ok";
+  r.counters.passes = 2;
+  r.verify = VerifyResult{true, 64, 1e-3, 2e-3, 1e-2, ""};
+  r.model = ModelledWork{{3000000, 1000000}, 123, 456};
+  return r;
+}
+
+std::string cell(const Record& r, std::string_view name) {
+  for (const Column& column : columns()) {
+    if (column.name == name) return cell_text(column.get(r));
+  }
+  FAIL("no column " << name);
+  return "";
+}
+
+const std::vector<const char*> kMeasured = {
+    "time_us",      "time_lo_us", "time_hi_us",     "time_min_us",     "time_max_us",        "samples",
+    "tflops",       "hbm_gbps",   "hbm_read_bytes", "hbm_write_bytes", "l2_bytes",           "bytes_source",
+    "tensor_flops", "fp32_flops", "kernels_us",     "gaps_us",         "model_bytes_err_pct"};
+
+}  // namespace
+
+TEST_CASE("column names are unique, plain and described", "[columns]") {
+  std::set<std::string_view> names;
+  for (const Column& column : columns()) {
+    INFO(column.name);
+    CHECK(names.insert(column.name).second);
+    CHECK(column.name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string_view::npos);
+    CHECK_FALSE(column.meaning.empty());
+  }
+}
+
+TEST_CASE("columns that scripts rely on exist", "[columns]") {
+  std::set<std::string_view> names;
+  for (const Column& column : columns()) names.insert(column.name);
+  for (const char* name : {"impl",
+                           "pass",
+                           "dtype",
+                           "batch",
+                           "heads",
+                           "kv_heads",
+                           "seqlen_q",
+                           "seqlen_kv",
+                           "head_dim",
+                           "causal",
+                           "window",
+                           "tile_m",
+                           "tile_n",
+                           "status",
+                           "message",
+                           "time_us",
+                           "time_lo_us",
+                           "time_hi_us",
+                           "samples",
+                           "hbm_read_bytes",
+                           "hbm_write_bytes",
+                           "bytes_source",
+                           "tensor_flops",
+                           "fp32_flops",
+                           "model_flops",
+                           "model_hbm_bytes",
+                           "min_hbm_bytes",
+                           "workspace_bytes",
+                           "max_abs_err",
+                           "rel_err",
+                           "schema"}) {
+    INFO(name);
+    CHECK(names.count(name) == 1);
+  }
+}
+
+TEST_CASE("docs/columns.md is what the column table says", "[columns]") {
+  std::ifstream file(ATTNPROF_TEST_DATA "/../../docs/columns.md", std::ios::binary);
+  REQUIRE(file.is_open());
+  const std::string page{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  CHECK(page == columns_markdown());
+}
+
+TEST_CASE("rates and model figures follow from the record", "[columns]") {
+  const Record r = measured_row();
+  const double flops = static_cast<double>(algorithmic_flops(r.planned.problem));
+  CHECK(*cell_number(cell(r, "tflops")) == Approx(flops / 100.5e-6 / 1e12));
+  CHECK(*cell_number(cell(r, "hbm_gbps")) == Approx(6030000 / 100.5e-6 / 1e9));
+  CHECK(*cell_number(cell(r, "model_bytes_err_pct")) == Approx(50.75));
+  CHECK(cell(r, "model_hbm_bytes") == "4000000");
+  CHECK(cell(r, "min_hbm_bytes") == std::to_string(compulsory_traffic(r.planned.problem).total()));
+  CHECK(cell(r, "scale") == "0.125");
+  CHECK(cell(r, "causal") == "0");
+  CHECK(cell(r, "fp32_flops").empty());
+}
+
+TEST_CASE("measured figures are empty unless the row is ok", "[columns]") {
+  for (const Status status : {Status::skipped, Status::unsupported, Status::oom, Status::failed,
+                              Status::verify_failed, Status::no_samples}) {
+    Record r = measured_row();
+    r.kernels = KernelTimes{90, 1, 3};
+    r.status = status;
+    r.verify->passed = false;
+    for (const char* name : kMeasured) {
+      INFO(to_string(status) << " " << name);
+      CHECK(cell(r, name).empty());
+    }
+    CHECK(cell(r, "status") == to_string(status));
+    CHECK(cell(r, "rel_err") == "0.002");
+    CHECK(cell(r, "max_abs_err") == "0.001");
+  }
+}
+
+TEST_CASE("times that are zero, negative or not finite never become cells or rates", "[columns]") {
+  for (const double bad :
+       {0.0, -711598.0, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+    Record r = measured_row();
+    r.time->median_us = bad;
+    CHECK(cell(r, "time_us").empty());
+    CHECK(cell(r, "tflops").empty());
+    CHECK(cell(r, "hbm_gbps").empty());
+  }
+  Record none = measured_row();
+  none.time->samples = 0;
+  CHECK(cell(none, "time_us").empty());
+  Record tiny = measured_row();
+  tiny.time->below_resolution = true;
+  CHECK(cell(tiny, "time_us") == "100.5");
+  CHECK(cell(tiny, "below_resolution") == "1");
+  CHECK(cell(tiny, "tflops").empty());
+}
+
+TEST_CASE("NaN errors are empty cells", "[columns]") {
+  Record r = measured_row();
+  r.status = Status::verify_failed;
+  r.verify->rel_err = std::numeric_limits<double>::quiet_NaN();
+  CHECK(cell(r, "rel_err").empty());
+}
+
+TEST_CASE("a problem that makes no sense has no model figures and raises nothing", "[columns]") {
+  Record r;
+  r.status = Status::skipped;
+  r.message = "kv_heads 3 does not divide heads 8";
+  for (const Column& column : columns()) CHECK_NOTHROW(column.get(r));
+  CHECK(cell(r, "model_flops").empty());
+  CHECK(cell(r, "min_hbm_bytes").empty());
+}
+
+TEST_CASE("the key tells every axis apart, and nothing else", "[columns]") {
+  const Record base = measured_row();
+  const auto differs = [&](auto change) {
+    Record r = base;
+    change(r);
+    return record_key(r) != record_key(base);
+  };
+  CHECK(differs([](Record& r) { r.planned.impl = "naive"; }));
+  CHECK(differs([](Record& r) { r.device.kind = DeviceKind::gpu; }));
+  CHECK(differs([](Record& r) { r.conditions.cache = CacheMode::hot; }));
+  CHECK(differs([](Record& r) { r.planned.problem.pass = Pass::bwd; }));
+  CHECK(differs([](Record& r) { r.planned.problem.dtype = DType::bf16; }));
+  CHECK(differs([](Record& r) { r.planned.problem.batch = 3; }));
+  CHECK(differs([](Record& r) { r.planned.problem.heads = 16; }));
+  CHECK(differs([](Record& r) { r.planned.problem.kv_heads = 8; }));
+  CHECK(differs([](Record& r) { r.planned.problem.seqlen_q = 1; }));
+  CHECK(differs([](Record& r) { r.planned.problem.seqlen_kv = 1; }));
+  CHECK(differs([](Record& r) { r.planned.problem.head_dim = 128; }));
+  CHECK(differs([](Record& r) { r.planned.problem.causal = true; }));
+  CHECK(differs([](Record& r) { r.planned.problem.window = 7; }));
+  CHECK(differs([](Record& r) { r.planned.problem.scale = 0.5; }));
+  CHECK(differs([](Record& r) { r.planned.problem.fill = Fill::zeros; }));
+  CHECK(differs([](Record& r) { r.planned.problem.seed = 2; }));
+  CHECK(differs([](Record& r) { r.planned.config.tile_m = 64; }));
+  CHECK(differs([](Record& r) { r.planned.config.tile_n = 128; }));
+  CHECK(differs([](Record& r) { r.planned.config.stages = 3; }));
+  CHECK(differs([](Record& r) { r.planned.config.warps = 8; }));
+  CHECK_FALSE(differs([](Record& r) { r.planned.problem.scale = 0.125; }));  // what 0 means at head_dim 64
+  CHECK_FALSE(differs([](Record& r) { r.device.index = 3; }));
+  CHECK_FALSE(differs([](Record& r) {
+    r.time.reset();
+    r.status = Status::failed;
+    r.message = "x";
+  }));
+}

@@ -1,0 +1,339 @@
+#include "report/csv.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <clocale>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <limits>
+#include <locale>
+#include <sstream>
+
+#include "catch.hpp"
+#include "core/error.hpp"
+#include "report/resume.hpp"
+
+using namespace attnprof;
+
+namespace {
+
+struct TempFolder {
+  std::filesystem::path path;
+  TempFolder() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "attnprof-csv-XXXXXX").string();
+    REQUIRE(::mkdtemp(pattern.data()) != nullptr);
+    path = pattern;
+  }
+  ~TempFolder() { std::filesystem::remove_all(path); }
+  std::string file(const char* name) const { return (path / name).string(); }
+};
+
+std::string content(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+void put(const std::string& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+Record row(const char* impl, Status status = Status::ok) {
+  Record r;
+  r.planned.impl = impl;
+  r.planned.problem = {
+      .batch = 1, .heads = 2, .kv_heads = 2, .seqlen_q = 128, .seqlen_kv = 128, .head_dim = 80};
+  r.device.name = "A, \"B\" C";
+  r.status = status;
+  r.time = TimeStats{2174.166101, 2174.1, 2174.3, 2000, 3000, 20, 3, true, false};
+  r.conditions.command = "attnprof sweep --tile 64x64,128x64";
+  return r;
+}
+
+void write_rows(const std::string& path, const std::vector<Record>& rows, bool append = false) {
+  const auto sink = open_csv(path, append);
+  for (const Record& r : rows) sink->write(r);
+}
+
+std::string error_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+bool has(const std::string& text, const std::string& piece) {
+  return text.find(piece) != std::string::npos;
+}
+
+CsvTable parse(const std::string& text) {
+  return parse_csv(text, "f.csv");
+}
+
+struct GermanNumbers : std::numpunct<char> {
+  char do_decimal_point() const override { return ','; }
+  char do_thousands_sep() const override { return '.'; }
+  std::string do_grouping() const override { return "\3"; }
+};
+
+}  // namespace
+
+TEST_CASE("a comma locale changes neither what is written nor what is read", "[csv]") {
+  const TempFolder folder;
+  write_rows(folder.file("c.csv"), {row("naive")});
+  const std::string json = json_row(row("naive"));
+
+  const std::locale before = std::locale::global(std::locale(std::locale::classic(), new GermanNumbers));
+  const bool installed =
+      std::setlocale(LC_ALL, "de_DE.UTF-8") != nullptr || std::setlocale(LC_ALL, "de_DE.utf8") != nullptr;
+  write_rows(folder.file("de.csv"), {row("naive")});
+  const CsvTable table = read_csv_file(folder.file("c.csv"));
+  const auto number = cell_number(table.rows.at(0).at(table.column("time_us")));
+  const std::string german_json = json_row(row("naive"));
+  std::setlocale(LC_ALL, "C");
+  std::locale::global(before);
+
+  if (!installed) WARN("de_DE is not installed here: tested with a comma std::locale only");
+  CHECK(content(folder.file("de.csv")) == content(folder.file("c.csv")));
+  CHECK(has(content(folder.file("c.csv")), ",2174.166101,"));
+  CHECK(german_json == json);
+  REQUIRE(number);
+  CHECK(*number == 2174.166101);
+}
+
+TEST_CASE("numbers read back to the same value and only whole numbers count", "[csv]") {
+  for (const double x : {0.1, 1.0 / 3, 1e-300, 1.7976931348623157e308, 5e-324, 123456789.123, -0.25}) {
+    CHECK(cell_number(cell_text(Cell(x))) == x);
+  }
+  CHECK(cell_text(Cell(std::numeric_limits<int64_t>::max())) == "9223372036854775807");
+  CHECK(cell_text(Cell(std::numeric_limits<double>::quiet_NaN())).empty());
+  CHECK(cell_text(Cell(-std::numeric_limits<double>::infinity())).empty());
+  CHECK(cell_text(Cell()).empty());
+  for (const char* bad : {"", "nan", "inf", "1,5", "1.5 ", "x", "1e999", "1.5x"}) {
+    INFO(bad);
+    CHECK_FALSE(cell_number(bad));
+  }
+}
+
+TEST_CASE("files that a spreadsheet saved read as the clean file does", "[csv]") {
+  const auto clean = parse("impl,time_us\nnaive,1.5\nflash2,2\n").rows;
+  const std::string bom = "\xEF\xBB\xBF";
+  for (const std::string& text :
+       {bom + "impl,time_us\nnaive,1.5\nflash2,2\n", std::string("impl,time_us\r\nnaive,1.5\r\nflash2,2\r\n"),
+        bom + "impl,time_us\r\nnaive,1.5\r\nflash2,2\r\n", std::string("impl,time_us\nnaive,1.5\nflash2,2"),
+        std::string("impl,time_us\nnaive,1.5\nflash2,2\n\n"),
+        std::string("impl,time_us\r\nnaive,1.5\r\nflash2,2\r\n\r\n")}) {
+    const CsvTable table = parse(text);
+    CHECK(table.header == std::vector<std::string>{"impl", "time_us"});
+    CHECK(table.rows == clean);
+    CHECK_FALSE(table.torn_last_row);
+  }
+}
+
+TEST_CASE("what is written has no BOM and LF line ends", "[csv]") {
+  const TempFolder folder;
+  write_rows(folder.file("a.csv"), {row("naive")});
+  const std::string text = content(folder.file("a.csv"));
+  CHECK(text.substr(0, 7) == "schema,");
+  CHECK_FALSE(has(text, "\r"));
+  CHECK(text.back() == '\n');
+}
+
+TEST_CASE("commas, quotes and line ends in text come back as they were", "[csv]") {
+  const TempFolder folder;
+  Record r = row("naive");
+  r.message = "first\nsecond, \"third\"\r\n";
+  write_rows(folder.file("a.csv"), {r, row("flash2")});
+  const CsvTable table = read_csv_file(folder.file("a.csv"));
+  REQUIRE(table.rows.size() == 2);
+  CHECK(table.rows[0][table.column("device_name")] == "A, \"B\" C");
+  CHECK(table.rows[0][table.column("message")] == r.message);
+  CHECK(table.rows[0][table.column("command")] == r.conditions.command);
+  CHECK(row_key(table, 0) == record_key(r));
+  CHECK(row_key(table, 1) == record_key(row("flash2")));
+  CHECK(table.row_lines[1] == 5);
+}
+
+TEST_CASE("columns are found by name, in any order, beside unknown ones", "[csv]") {
+  const CsvTable table = parse("note,time_us,impl\nhello,1.5,naive\n");
+  CHECK(table.rows[0][table.column("impl")] == "naive");
+  CHECK(table.has("note"));
+  CHECK(has(error_of([&] { table.column("tile_m"); }), "f.csv: has no column 'tile_m'"));
+}
+
+TEST_CASE("malformed files are refused with file and line", "[csv]") {
+  CHECK(has(error_of([] { parse("a,b\n1,2\n1,2,3\n1,2\n"); }), "f.csv:3: has 3 cells, the header has 2"));
+  CHECK(has(error_of([] { parse("a,b\n\"x\ny\",2\n1\n3,4\n"); }), "f.csv:4: has 1 cells"));
+  CHECK(has(error_of([] { parse("a,b\n1,x\"y\n"); }), "f.csv:2: stray quote"));
+  CHECK(has(error_of([] { parse("a,b\n1,\"x\"y\n"); }), "f.csv:2: text after a closing quote"));
+  CHECK(has(error_of([] { parse("a,a\n1,2\n"); }), "'a' appears twice"));
+  CHECK(has(error_of([] { parse("a;b\n1;2\n"); }), "separated by semicolons"));
+  CHECK(has(error_of([] { parse(""); }), "f.csv: is empty"));
+  CHECK(has(error_of([] { parse("a,b\n\"1,2\n3,4\n5,6\n"); }),
+            "f.csv:2: a quote opened in this row is never closed"));
+}
+
+TEST_CASE("a torn last row is recognised and left out", "[csv]") {
+  for (const char* tail : {"3", "3,\"x", "3,\"x\ny"}) {
+    const CsvTable table = parse(std::string("a,b,c\n1,2,3\n") + tail);
+    CHECK(table.torn_last_row);
+    CHECK(table.rows.size() == 1);
+    CHECK(table.complete_bytes == 12);
+  }
+}
+
+TEST_CASE("every status is a row, and metrics are empty unless ok", "[csv]") {
+  const TempFolder folder;
+  write_rows(folder.file("a.csv"), {row("a"), row("b", Status::skipped), row("c", Status::failed),
+                                    row("d", Status::verify_failed)});
+  const CsvTable table = read_csv_file(folder.file("a.csv"));
+  REQUIRE(table.rows.size() == 4);
+  const std::vector<std::string> expected{"ok", "skipped", "failed", "verify-failed"};
+  for (size_t i = 0; i < 4; ++i) {
+    CHECK(table.rows[i][table.column("status")] == expected[i]);
+    CHECK(table.rows[i][table.column("time_us")].empty() == (i > 0));
+  }
+}
+
+TEST_CASE("outputs that cannot be written are named with the cause", "[csv]") {
+  const TempFolder folder;
+  for (const auto& open : {open_csv, open_json_lines}) {
+    CHECK(has(error_of([&] { open(folder.path.string(), false); }),
+              "'" + folder.path.string() + "': it is a directory"));
+    CHECK(has(error_of([&] { open(folder.path.string(), true); }), "it is a directory"));
+    CHECK(has(error_of([&] { open(folder.file("no/such.csv"), false); }), "no such file or directory"));
+    const std::string full = error_of([&] { open("/dev/full", false)->write(row("naive")); });
+    CHECK(has(full, "/dev/full"));
+    CHECK(has(full, "No space left"));
+  }
+  CHECK(has(error_of([&] { read_csv_file(folder.path.string()); }), "it is a directory"));
+  CHECK(has(error_of([&] { read_csv_file(folder.file("none.csv")); }), "none.csv': no such file"));
+}
+
+TEST_CASE("a reader that went away is an error, not a signal", "[csv]") {
+  const TempFolder folder;
+  const std::string pipe = folder.file("pipe");
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  auto* before = std::signal(SIGPIPE, SIG_IGN);
+  {
+    std::fstream reader(pipe, std::ios::in | std::ios::out);
+    const auto sink = open_csv(pipe, false);
+    reader.close();
+    CHECK(has(error_of([&] { sink->write(row("naive")); }), "pipe': Broken pipe"));
+  }
+  std::signal(SIGPIPE, before);
+}
+
+TEST_CASE("appending cuts a torn row off and goes on", "[csv]") {
+  const TempFolder folder;
+  const std::string path = folder.file("a.csv");
+  write_rows(path, {row("a"), row("b"), row("c")});
+  const std::string whole = content(path);
+  write_rows(folder.file("two.csv"), {row("a"), row("b")});
+  const size_t two = content(folder.file("two.csv")).size();
+  for (size_t cut = two; cut < whole.size(); ++cut) {  // wherever the third row was torn
+    put(path, whole.substr(0, cut));
+    const ResumeInfo info = read_resume(path);
+    REQUIRE(info.rows == 2);
+    REQUIRE(info.torn == (cut > two));
+    write_rows(path, {row("c")}, true);
+    REQUIRE(content(path) == whole);
+  }
+}
+
+TEST_CASE("appending to an absent, empty or header-torn file starts it", "[csv]") {
+  const TempFolder folder;
+  write_rows(folder.file("a.csv"), {row("a")});
+  const std::string whole = content(folder.file("a.csv"));
+  for (const char* start : {"", "schema,dev"}) {
+    put(folder.file("b.csv"), start);
+    CHECK(read_resume(folder.file("b.csv")).rows == 0);
+    write_rows(folder.file("b.csv"), {row("a")}, true);
+    CHECK(content(folder.file("b.csv")) == whole);
+  }
+  write_rows(folder.file("c.csv"), {row("a")}, true);
+  CHECK(content(folder.file("c.csv")) == whole);
+}
+
+TEST_CASE("appending keeps the file's own order and extra columns", "[csv]") {
+  const TempFolder folder;
+  std::string header = "note";
+  for (auto at = columns().rbegin(); at != columns().rend(); ++at) header += "," + std::string(at->name);
+  put(folder.file("a.csv"), header + "\n");
+  write_rows(folder.file("a.csv"), {row("naive")}, true);
+  const CsvTable table = read_csv_file(folder.file("a.csv"));
+  REQUIRE(table.rows.size() == 1);
+  CHECK(table.header.front() == "note");
+  CHECK(table.rows[0][0].empty());
+  CHECK(row_key(table, 0) == record_key(row("naive")));
+  CHECK(table.rows[0][table.column("time_us")] == "2174.166101");
+}
+
+TEST_CASE("files of another kind or schema are not continued, and stay as they are", "[csv]") {
+  const TempFolder folder;
+  const std::string path = folder.file("a.csv");
+  put(path, "schema,impl\n1,naive\n");
+  CHECK(has(error_of([&] { open_csv(path, true); }), "no column 'device'"));
+  CHECK(has(error_of([&] { read_resume(path); }), "no column 'device'"));
+  CHECK(content(path) == "schema,impl\n1,naive\n");
+  write_rows(path, {row("a")});
+  std::string text = content(path);
+  text.replace(text.find('\n') + 1, 1, "7");
+  put(path, text);
+  CHECK(has(error_of([&] { open_csv(path, true); }), "line 2 has '7' in column 'schema'"));
+  put(folder.file("a.jsonl"), "{\"other\":1}\n");
+  CHECK(has(error_of([&] { open_json_lines(folder.file("a.jsonl"), true); }), "first line is not a row"));
+}
+
+TEST_CASE("resume knows the rows and refuses another device, not another index", "[csv]") {
+  const TempFolder folder;
+  Record r = row("naive");
+  r.device.kind = DeviceKind::gpu;
+  r.device.name = "NVIDIA H200";
+  r.device.uuid = "GPU-1";
+  write_rows(folder.file("a.csv"), {r});
+  const ResumeInfo info = read_resume(folder.file("a.csv"));
+  CHECK(info.has(record_key(r)));
+  CHECK_FALSE(info.has(record_key(row("flash2"))));
+  DeviceInfo now = r.device;
+  now.index = 5;
+  CHECK_NOTHROW(require_same_device(info, now, "a.csv"));
+  now.uuid = "GPU-2";
+  CHECK(has(error_of([&] { require_same_device(info, now, "a.csv"); }), "GPU-1"));
+  now = DeviceInfo{};
+  now.name = "EPYC";
+  CHECK(has(error_of([&] { require_same_device(info, now, "a.csv"); }), "this run is on cpu EPYC"));
+}
+
+TEST_CASE("keys survive a spreadsheet that keeps 15 digits", "[csv]") {
+  const TempFolder folder;
+  write_rows(folder.file("a.csv"), {row("naive")});
+  CsvTable table = read_csv_file(folder.file("a.csv"));
+  CHECK(table.rows[0][table.column("scale")] == "0.11180339887498948");
+  table.rows[0][table.column("scale")] = "0.111803398874989";
+  CHECK(row_key(table, 0) == record_key(row("naive")));
+}
+
+TEST_CASE("JSON rows escape text, keep numbers as numbers and say null", "[csv]") {
+  Record r = row("naive");
+  r.message = "tab\t \"q\" \\ \x01 \xff \xc3\xa4 \xed\xa0\x80";
+  const std::string json = json_row(r);
+  CHECK(has(json,
+            "\"message\":\"tab\\u0009 \\\"q\\\" \\\\ \\u0001 \xEF\xBF\xBD \xc3\xa4 "
+            "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\""));
+  CHECK(has(json, "\"time_us\":2174.166101,"));
+  CHECK(has(json, "\"hbm_read_bytes\":null"));
+  CHECK(has(json, "\"batch\":1,"));
+  CHECK(json.find('\n') == std::string::npos);
+}
+
+TEST_CASE("JSON lines are continued after a torn one", "[csv]") {
+  const TempFolder folder;
+  const std::string line = json_row(row("a")) + "\n";
+  put(folder.file("a.jsonl"), line + line.substr(0, 40));
+  open_json_lines(folder.file("a.jsonl"), true)->write(row("b"));
+  CHECK(content(folder.file("a.jsonl")) == line + json_row(row("b")) + "\n");
+}

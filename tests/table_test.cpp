@@ -1,6 +1,9 @@
 #include "report/table.hpp"
 
+#include <algorithm>
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include "catch.hpp"
 
@@ -148,6 +151,12 @@ TEST_CASE("tables keep to the width and colour only on request", "[table]") {
     CHECK(has(results_table(rows, {true, width}), "\x1b["));
   }
   CHECK(results_table({}, {}) == "no rows\n");
+  rows.insert(rows.begin(), row("naive", 2048, 4000, 90 * kMb));
+  const std::string narrow = comparison_table(rows, {false, 60});
+  CHECK(has(narrow, "faster"));
+  CHECK(has(narrow, "fewer"));
+  CHECK_FALSE(has(narrow, "workspace"));
+  CHECK(longest_line(narrow.substr(0, narrow.find("- no ratio"))) <= 60);
 }
 
 TEST_CASE("the progress line tells the time left from finished work and keeps to its width", "[table]") {

@@ -172,10 +172,10 @@ std::string comparison_table(const std::vector<Record>& records, const TableStyl
   for (const GridColumn& column : std::vector<GridColumn>{{baseline + " ->", false, 0},
                                                           {"time", true, 0},
                                                           {"faster", true, 0},
-                                                          {"HBM bytes", true, 0},
+                                                          {"HBM bytes", true, 2},
                                                           {"fewer", true, 0},
                                                           {source == "mixed" ? "source" : "", false, 1},
-                                                          {"workspace", true, 2}}) {
+                                                          {"workspace", true, 3}}) {
     columns.push_back(column);
   }
   std::vector<GridRow> rows;

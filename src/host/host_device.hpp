@@ -1,0 +1,58 @@
+// The CPU as a device: memory, threads and a steady clock.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "core/device.hpp"
+#include "host/thread_pool.hpp"
+
+namespace attnprof {
+
+class HostDevice : public Device {
+ public:
+  /// `threads` 0: as many as the process may use (affinity, cgroup quota).
+  explicit HostDevice(int threads = 0);
+
+  const DeviceInfo& info() const override { return info_; }
+  int64_t free_bytes() override;
+  /// Pages are touched before it returns: memory that was claimed is memory that is there, and no measurement
+  /// pays for page faults. Throws OutOfMemory, before it touches anything, when free_bytes() does not
+  /// suffice.
+  std::unique_ptr<Buffer> allocate(int64_t bytes) override;
+  void upload(void* device_dst, const void* host_src, int64_t bytes) override;
+  void download(void* host_dst, const void* device_src, int64_t bytes) override;
+  void fill_bytes(void* device_dst, unsigned char value, int64_t bytes) override;
+  void fill_normal(void* device_dst, DType dtype, int64_t count, uint64_t seed, uint32_t stream) override;
+  void run(Prepared& work) override;
+  /// Hot: a launch shorter than 100 times the clock's resolution is repeated inside one sample, which is then
+  /// their mean. Cold: one launch per sample, whatever its length, since a repetition would find the data in
+  /// the cache.
+  std::vector<double> sample_us(Prepared& work, CacheMode cache, int count) override;
+  double timer_resolution_us() const override { return timer_resolution_us_; }
+
+  ThreadPool& pool() { return pool_; }
+
+ private:
+  void evict_caches();
+
+  ThreadPool pool_;
+  DeviceInfo info_;
+  double timer_resolution_us_;
+  std::unique_ptr<Buffer> eviction_;  ///< allocated on the first cold sample
+};
+
+/// The implementations of this device kind are handed a Device that is a HostDevice. Throws CaseError
+/// otherwise.
+HostDevice& as_host(Device& device);
+
+struct Case;
+struct Tensors;
+/// Throws CaseError naming the first operand that is missing or does not stand on a multiple of its element
+/// size.
+void require_host_tensors(const Case& planned, const Tensors& tensors);
+
+/// Opens the CPU with `threads` threads (0: as many as the process may use).
+std::unique_ptr<Device> open_host(int threads = 0);
+
+}  // namespace attnprof

@@ -1,0 +1,170 @@
+"""What stands inside one panel. Only rows with status ok become points; each function takes the rows of its panel."""
+
+import pandas as pd
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from .rows import best_rows, size_label
+from .style import (COMPULSORY, binary_bytes_label, bytes_label, end_labels, look, seqlen_axis, time_label,
+                    value_axis)
+
+FLOOR = {"linewidth": 7, "alpha": 0.25, "solid_capstyle": "round"}  # the line that nothing can go below
+
+
+def _with_bytes(rows: pd.DataFrame) -> pd.DataFrame:
+    rows = rows.assign(hbm_bytes=rows["hbm_read_bytes"] + rows["hbm_write_bytes"])
+    return best_rows(rows, "hbm_bytes")
+
+
+def draw_bytes(axes, rows: pd.DataFrame, impls: list[str]) -> None:
+    """Points: measured (filled) or counted (open). Dashed: each implementation's model. Grey: compulsory."""
+    points = _with_bytes(rows)
+    least = points[points["min_hbm_bytes"].notna()].drop_duplicates("seqlen_q")
+    axes.plot(least["seqlen_q"], least["min_hbm_bytes"], color=COMPULSORY, **FLOOR)
+    for impl in impls:
+        mine = points[points["impl"] == impl]
+        color, marker = look(impl, impls)
+        modelled = mine[mine["model_hbm_bytes"].notna()]
+        axes.plot(modelled["seqlen_q"], modelled["model_hbm_bytes"], color=color, linestyle=(0, (5, 2)), linewidth=1.4)
+        for source, part in mine.groupby("bytes_source"):
+            axes.plot(part["seqlen_q"], part["hbm_bytes"], color=color, marker=marker, linestyle="none",
+                      markerfacecolor=color if source == "cupti" else "white", markeredgewidth=1.6)
+    seqlen_axis(axes, points["seqlen_q"])
+    value_axis(axes, "bytes read + written", bytes_label)
+    _ratio_arrow(axes, points, impls)
+
+
+def _ratio_arrow(axes, points: pd.DataFrame, impls: list[str]) -> None:
+    """The factor between the most and the least bytes at the longest sequence that has two implementations."""
+    counts = points.groupby("seqlen_q")["impl"].nunique()
+    shared = counts[counts > 1].index
+    if shared.empty:
+        return
+    at = points[points["seqlen_q"] == shared.max()]
+    high, low = at["hbm_bytes"].max(), at["hbm_bytes"].min()
+    if low <= 0 or high / low < 1.5:
+        return
+    x = shared.max()
+    axes.annotate("", xy=(x, low * 1.25), xytext=(x, high / 1.25), arrowprops={"arrowstyle": "->", "color": COMPULSORY})
+    axes.annotate(f"{high / low:.3g}x", xy=(x, (low * high) ** 0.5), xytext=(-5, 0), textcoords="offset points", ha="right",
+                  va="center", fontweight="bold")
+
+
+def draw_time(axes, rows: pd.DataFrame, impls: list[str]) -> None:
+    points = best_rows(rows, "time_us")
+    for impl in impls:
+        mine = points[points["impl"] == impl]
+        color, marker = look(impl, impls)
+        axes.plot(mine["seqlen_q"], mine["time_us"], color=color, marker=marker)
+        axes.fill_between(mine["seqlen_q"], mine["time_lo_us"], mine["time_hi_us"], color=color, alpha=0.25, linewidth=0)
+    seqlen_axis(axes, points["seqlen_q"])
+    value_axis(axes, "time", time_label)
+
+
+def draw_speedup(axes, rows: pd.DataFrame, impls: list[str], baseline: str) -> None:
+    """Only lengths at which both the implementation and the baseline were measured and verified."""
+    points = best_rows(rows, "time_us").set_index(["impl", "seqlen_q"])["time_us"]
+    if baseline not in points.index.get_level_values("impl"):
+        axes.text(0.5, 0.5, f"no verified rows of {baseline}", transform=axes.transAxes, ha="center")
+        return
+    base = points[baseline]
+    axes.axhline(1, color=COMPULSORY, linewidth=1)
+    seqlens: list[int] = []
+    labels = []
+    top = 1.0
+    for impl in impls:
+        if impl not in points.index.get_level_values("impl"):
+            continue
+        ratio = (base / points[impl]).dropna()
+        if ratio.empty:
+            continue
+        color, marker = look(impl, impls)
+        axes.plot(ratio.index, ratio.values, color=color, marker=marker)
+        labels.append((ratio.iloc[-1], f"{ratio.iloc[-1]:.{2 if ratio.iloc[-1] < 10 else 1}f}x", color))
+        seqlens += list(ratio.index)
+        top = max(top, ratio.max())
+    seqlen_axis(axes, seqlens)
+    value_axis(axes, f"time of {baseline} / time", lambda v: f"{v:g}x", log=False)
+    axes.set_ylim(0, max(axes.get_ylim()[1], top * 1.1))
+    end_labels(axes, labels)
+
+
+def draw_tflops(axes, rows: pd.DataFrame, impls: list[str]) -> None:
+    """Grouped bars, one group per length, the number on each bar; a case that did not fit says OOM in its place."""
+    points = best_rows(rows, "tflops", smallest=False)
+    oom = set(zip(*rows[rows["status"] == "oom"][["impl", "seqlen_q"]].values.T)) if (rows["status"] == "oom").any() else set()
+    seqlens = sorted(set(points["seqlen_q"]) | {s for _, s in oom})
+    width = 0.84 / len(impls)
+    size = 8 if len(impls) * len(seqlens) <= 18 else 6.3
+    for i, impl in enumerate(impls):
+        mine = points[points["impl"] == impl].set_index("seqlen_q")["tflops"]
+        color, _ = look(impl, impls)
+        for group, seqlen in enumerate(seqlens):
+            x = group + (i - (len(impls) - 1) / 2) * width
+            if seqlen in mine.index:
+                value = float(mine[seqlen])
+                axes.bar(x, value, width * 0.94, color=color)
+                text = f"{value:.0f}" if value >= 10 else f"{value:.2g}"
+                axes.annotate(text, (x, value), xytext=(0, 1.5), textcoords="offset points", ha="center", fontsize=size)
+            elif (impl, seqlen) in oom:
+                axes.annotate("OOM", (x, 0), xytext=(0, 3), textcoords="offset points", ha="center", va="bottom", rotation=90,
+                              fontsize=size, color=color)
+    axes.set_xticks(range(len(seqlens)), [size_label(s) for s in seqlens])
+    axes.grid(axis="x", visible=False)
+    axes.set_xlabel("sequence length")
+    axes.set_ylabel("TFLOP/s")
+    axes.margins(y=0.12)
+
+
+def draw_memory(axes, rows: pd.DataFrame, impls: list[str]) -> None:
+    """Workspace of what ran (markers), of what did not fit (crosses), and the memory that was free."""
+    known = rows[rows["workspace_bytes"].notna()].sort_values("seqlen_q")
+    for impl in impls:
+        mine = known[(known["impl"] == impl) & known["status"].isin(["ok", "oom"])].drop_duplicates("seqlen_q")
+        ok, oom = mine[mine["status"] == "ok"], mine[mine["status"] == "oom"]
+        color, marker = look(impl, impls)
+        axes.plot(mine["seqlen_q"], mine["workspace_bytes"], color=color, linewidth=1.4)
+        axes.plot(ok["seqlen_q"], ok["workspace_bytes"], color=color, marker=marker, linestyle="none", clip_on=False)
+        axes.plot(oom["seqlen_q"], oom["workspace_bytes"], color=color, marker="x", linestyle="none", markersize=9,
+                  markeredgewidth=2.4)
+    seqlen_axis(axes, known["seqlen_q"])
+    axes.set_yscale("symlog", base=2, linthresh=2**20, linscale=1)
+    largest = max(known["workspace_bytes"].max(), rows["available_bytes"].max(), 2**20)
+    steps = [0.0] + [2.0**e for e in range(20, 61, 4) if 2.0**e <= largest * 4]
+    axes.set_yticks(steps)
+    axes.set_ylim(0, largest * 4)
+    value_axis(axes, "workspace", binary_bytes_label, log=False)
+    free = rows["available_bytes"].max()
+    if pd.notna(free):
+        axes.axhline(free, color=COMPULSORY, linestyle="--", linewidth=1.2)
+        axes.annotate(f"free: {binary_bytes_label(free)}", (0.01, free), xycoords=("axes fraction", "data"), xytext=(2, 3),
+                      textcoords="offset points", fontsize=9, color=COMPULSORY)
+
+
+def impl_handles(impls: list[str], bars: bool = False) -> list:
+    if bars:
+        return [Patch(color=look(i, impls)[0], label=i) for i in impls]
+    return [Line2D([], [], color=look(i, impls)[0], marker=look(i, impls)[1], label=i) for i in impls]
+
+
+def bytes_handles(points: pd.DataFrame, impls: list[str]) -> list:
+    sources = set(points["bytes_source"])
+    handles = impl_handles(impls)
+    for handle in handles:
+        if sources == {"counted"}:
+            handle.set_markerfacecolor("white")
+            handle.set_markeredgewidth(1.6)
+    if sources == {"counted", "cupti"}:
+        handles.append(Line2D([], [], color=COMPULSORY, marker="o", markerfacecolor="white", linestyle="none",
+                              label="counted, not measured"))
+    handles.append(Line2D([], [], color=COMPULSORY, linestyle=(0, (5, 2)), linewidth=1.4, label="model"))
+    handles.append(Line2D([], [], color=COMPULSORY, label="compulsory (each operand once)", **FLOOR))
+    return handles
+
+
+def memory_handles(points: pd.DataFrame, impls: list[str]) -> list:
+    handles = impl_handles(impls)
+    if (points["status"] == "oom").any():
+        handles.append(Line2D([], [], color=COMPULSORY, marker="x", linestyle="none", markersize=8, markeredgewidth=2.2,
+                              label="does not fit (status oom)"))
+    return handles

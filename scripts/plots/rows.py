@@ -1,0 +1,146 @@
+"""From CSV files to rows that can be drawn: checked, numeric, and grouped so that only like is drawn with like."""
+
+import pathlib
+from dataclasses import dataclass
+
+import pandas as pd
+
+
+class PlotError(Exception):
+    """One line for the user: which file, what is wrong."""
+
+
+TEXT = ["status", "impl", "pass", "dtype", "fill", "cache", "device_name", "device_uuid", "tool_version", "bytes_source"]
+COUNTS = ["batch", "heads", "kv_heads", "seqlen_q", "seqlen_kv", "head_dim", "causal", "window"]
+ALWAYS = ["status", "impl", "pass", "dtype", "device_name", "tool_version", *COUNTS]
+TIME = ["time_us", "time_lo_us", "time_hi_us"]
+BYTES = ["hbm_read_bytes", "hbm_write_bytes", "bytes_source", "model_hbm_bytes", "min_hbm_bytes"]
+NEEDED = {  # columns beyond ALWAYS that a figure reads
+    "bytes": BYTES,
+    "time": TIME,
+    "speedup": TIME,
+    "tflops": ["tflops"],
+    "memory": ["workspace_bytes", "available_bytes"],
+    "overview": BYTES + TIME,
+}
+
+
+def read_file(path: str, kinds: list[str]) -> pd.DataFrame:
+    """Reads one CSV as text, then makes numbers of the columns that are numbers. Raises PlotError."""
+    if pathlib.Path(path).is_dir():
+        raise PlotError(f"{path}: is a folder, not a CSV file")
+    try:
+        rows = pd.read_csv(path, dtype=str, encoding="utf-8-sig", keep_default_na=False, na_values=[""])
+    except FileNotFoundError:
+        raise PlotError(f"{path}: no such file") from None
+    except pd.errors.EmptyDataError:
+        raise PlotError(f"{path}: is empty") from None
+    except (OSError, UnicodeDecodeError, pd.errors.ParserError) as error:
+        raise PlotError(f"{path}: {str(error).strip().splitlines()[0]}") from None
+
+    needed = ALWAYS + [column for kind in kinds for column in NEEDED[kind]]
+    missing = [column for column in dict.fromkeys(needed) if column not in rows.columns]
+    if missing:
+        raise PlotError(f"{path}: no column '{missing[0]}'" + (f" (and {len(missing) - 1} more)" if missing[1:] else "")
+                        + "; is it a CSV that attnprof wrote?")
+    if rows.empty:
+        raise PlotError(f"{path}: has a header but no rows")
+    rows = rows[rows["status"].notna()].copy()  # a last line torn by a killed run ends before its status
+    for column in TEXT:
+        rows[column] = rows[column].fillna("") if column in rows.columns else ""
+    for column in dict.fromkeys(c for c in needed if c not in TEXT):
+        numbers = pd.to_numeric(rows[column], errors="coerce")
+        wrong = rows[column].notna() & numbers.isna()
+        if wrong.any():
+            raise PlotError(f"{path}: column '{column}' holds '{rows.loc[wrong, column].iloc[0]}', which is no number")
+        rows[column] = numbers
+    for column in COUNTS:
+        if rows[column].isna().any():
+            raise PlotError(f"{path}: column '{column}' has an empty cell")
+        rows[column] = rows[column].astype("int64")
+    return rows
+
+
+def read_files(paths: list[str], kinds: list[str]) -> pd.DataFrame:
+    rows = pd.concat([read_file(path, kinds) for path in paths], ignore_index=True)
+    if not (rows["status"] == "ok").any():
+        counts = ", ".join(f"{count} {status}" for status, count in rows["status"].value_counts().items())
+        raise PlotError(f"{', '.join(paths)}: no row with status ok ({counts}): nothing to draw")
+    return rows
+
+
+@dataclass
+class Group:
+    """Rows that one figure may hold: one device, and one problem for each (head_dim, causal, seqlen_q)."""
+
+    rows: pd.DataFrame
+    title: str  # "NVIDIA H200, fwd bf16"
+    suffix: str  # for the file name; "" when the input gives only one group
+
+
+PROBLEM = ["batch", "heads", "kv_heads", "seqlen_kv"]
+PANEL = ["head_dim", "causal", "seqlen_q"]
+
+
+def _ambiguous(rows: pd.DataFrame, split: list[str]) -> bool:
+    """Does some point of a panel stand for two different problems?"""
+    distinct = rows.drop_duplicates(PANEL + split + PROBLEM)
+    return bool(distinct.duplicated(PANEL + split).any())
+
+
+def group_rows(rows: pd.DataFrame) -> list[Group]:
+    """Splits by device and by everything else that would put two problems on one point."""
+    split = ["device_name", "device_uuid", "pass", "dtype", "window", "fill", "cache"]
+    for column in ["heads", "kv_heads", "batch", "seqlen_kv"]:
+        if _ambiguous(rows, split):
+            split.append(column)
+    groups = []
+    varying = [column for column in split if rows[column].nunique() > 1]
+    for key, part in rows.groupby(split, sort=True):
+        if not (part["status"] == "ok").any():
+            continue
+        values = dict(zip(split, key))
+        title = f"{values['device_name']}, {values['pass']} {values['dtype']}"
+        for column in split[4:]:
+            if column in varying or (column == "window" and values[column]):
+                title += f", {column.replace('_', ' ')} {values[column]}"
+        suffix = "".join(f"-{_slug(str(values[column]))}" for column in varying)
+        groups.append(Group(part, title, suffix))
+    return groups
+
+
+def _slug(text: str) -> str:
+    return "".join(c if c.isalnum() else "-" for c in text.lower()).strip("-") or "none"
+
+
+def footer(rows: pd.DataFrame) -> str:
+    """Tool versions and what else must be known to read a figure of these rows."""
+    versions = sorted({v if not v[:1].isdigit() else f"attnprof {v}" for v in rows["tool_version"] if v})
+    shapes = rows["heads"].unique()
+    tokens = (rows["batch"] * rows["seqlen_q"]).unique()
+    parts = [", ".join(versions)]
+    if len(shapes) == 1:
+        parts.append(f"{shapes[0]} heads")
+    elif (rows["heads"] * rows["head_dim"]).nunique() == 1:
+        parts.append(f"heads x head_dim = {rows['heads'].iloc[0] * rows['head_dim'].iloc[0]}")
+    if len(tokens) == 1:
+        parts.append(f"{size_label(int(tokens[0]))} tokens (batch = tokens / seqlen)")
+    elif rows["batch"].nunique() == 1:
+        parts.append(f"batch {rows['batch'].iloc[0]}")
+    cache = [c for c in rows["cache"].unique() if c]
+    if len(cache) == 1:
+        parts.append(f"{cache[0]} cache")
+    return "   ·   ".join(part for part in parts if part)
+
+
+def best_rows(rows: pd.DataFrame, by: str, smallest: bool = True) -> pd.DataFrame:
+    """Rows with status ok and a value in `by`; of several tiles or repeats of one point the best."""
+    ok = rows[(rows["status"] == "ok") & rows[by].notna()]
+    return ok.sort_values(by, ascending=smallest).drop_duplicates(["impl", *PANEL]).sort_values("seqlen_q")
+
+
+def size_label(n: int) -> str:
+    """1024 -> '1k', 1536 -> '1.5k', 512 -> '512'."""
+    if n >= 1 << 20 and n % (1 << 18) == 0:
+        return f"{n / (1 << 20):g}m"
+    return f"{n / 1024:g}k" if n >= 1024 and n % 256 == 0 else str(n)

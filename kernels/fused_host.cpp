@@ -35,24 +35,16 @@ int64_t scratch_bytes(const Problem& p, int64_t tile_m, int64_t tile_n) {
 }
 
 /// The tallest query tile that leaves the working set inside the budget: K and V are then read least often,
-/// and the work of packing them is shared by most rows. Shorter when there would not be enough tiles to keep
-/// all threads busy to the end.
+/// and the work of packing them is shared by most rows.
 KernelConfig resolve(const Problem& p, const KernelConfig& asked, const DeviceInfo& device) {
-  constexpr int64_t kTallest = 16 * kFusedRowGroup;
-  constexpr int64_t kTilesPerThread = 4;
   KernelConfig config = asked;
   if (config.tile_n == 0) config.tile_n = p.head_dim <= 128 ? 128 : 64;
   if (config.tile_m == 0) {
-    const int64_t budget_bytes = device.smem_per_block_bytes;
-    const auto tiles = [&p](int64_t tile_m) {
-      return p.batch * p.heads * ((p.seqlen_q + tile_m - 1) / tile_m);
-    };
-    int64_t tile_m = kTallest;
-    while (tile_m > kFusedRowGroup && (scratch_bytes(p, tile_m, config.tile_n) > budget_bytes ||
-                                       tiles(tile_m) < kTilesPerThread * device.multiprocessors)) {
+    int64_t tile_m = 16 * kFusedRowGroup;
+    while (tile_m > kFusedRowGroup && scratch_bytes(p, tile_m, config.tile_n) > device.smem_per_block_bytes) {
       tile_m -= kFusedRowGroup;
     }
-    config.tile_m = static_cast<int>(tile_m);
+    config.tile_m = static_cast<int>(balanced_rows(p, tile_m, device.multiprocessors));
   }
   config.stages = 1;  // one K/V tile at a time, used by one thread
   config.warps = 1;
@@ -172,7 +164,7 @@ class FusedHost : public Prepared {
 std::unique_ptr<Prepared> prepare(const Case& c, const Tensors& tensors, Device& device) {
   if (const Unsupported reason = supports(c, device.info())) throw CaseError(*reason);
   HostDevice& host = as_host(device);
-  require_host_tensors(c, tensors);
+  require_host_tensors(c, tensors, true);
   return std::make_unique<FusedHost>(make_launch(c, tensors, device.info()), host);
 }
 

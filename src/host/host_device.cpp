@@ -164,18 +164,20 @@ HostDevice& as_host(Device& device) {
   return *host;
 }
 
-void require_host_tensors(const Case& planned, const Tensors& tensors) {
+void require_host_tensors(const Case& planned, const Tensors& tensors, bool needs_lse) {
   const int64_t element = dtype_bytes(planned.problem.dtype);
   const struct {
     const char* name;
     const void* address;
     int64_t alignment;
+    bool needed = true;
   } operands[] = {{"Q", tensors.q, element},
                   {"K", tensors.k, element},
                   {"V", tensors.v, element},
                   {"O", tensors.o, element},
-                  {"LSE", tensors.lse, sizeof(float)}};
+                  {"LSE", tensors.lse, sizeof(float), needs_lse}};
   for (const auto& operand : operands) {
+    if (!operand.needed) continue;
     const auto address = reinterpret_cast<uintptr_t>(operand.address);
     if (address == 0) throw CaseError(fmt::format("{}: {} is missing", planned.impl, operand.name));
     if (address % static_cast<uintptr_t>(operand.alignment) != 0) {
@@ -183,6 +185,17 @@ void require_host_tensors(const Case& planned, const Tensors& tensors) {
                                   address, operand.alignment));
     }
   }
+}
+
+int64_t balanced_rows(const Problem& p, int64_t most, int threads) {
+  constexpr int64_t kTasksPerThread = 4;
+  constexpr int64_t kGranule = 12;
+  const int64_t heads = p.batch * p.heads;
+  const int64_t wanted_per_head = (kTasksPerThread * threads + heads - 1) / heads;
+  const int64_t needed_per_head = (p.seqlen_q + most - 1) / most;
+  const int64_t tasks = std::max(needed_per_head, std::min(wanted_per_head, p.seqlen_q / (2 * kGranule)));
+  const int64_t rows = (p.seqlen_q + tasks - 1) / tasks;
+  return std::min(most, round_up(rows, kGranule));
 }
 
 std::unique_ptr<Device> open_host(int threads) {

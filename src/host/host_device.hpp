@@ -50,7 +50,12 @@ struct Case;
 struct Tensors;
 /// Throws CaseError naming the first operand that is missing or does not stand on a multiple of its element
 /// size.
-void require_host_tensors(const Case& planned, const Tensors& tensors);
+/// LSE is asked for only with `needs_lse`.
+void require_host_tensors(const Case& planned, const Tensors& tensors, bool needs_lse);
+
+/// Query rows per task, at most `most`, so that the tasks of all heads keep `threads` threads busy to the end
+/// and are of nearly equal size. A multiple of 12, which every product kernel's row count divides.
+int64_t balanced_rows(const Problem& p, int64_t most, int threads);
 
 /// Opens the CPU with `threads` threads (0: as many as the process may use).
 std::unique_ptr<Device> open_host(int threads = 0);

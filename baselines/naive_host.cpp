@@ -1,0 +1,147 @@
+// Attention as three library calls would do it: S = Q K^T to main memory, P = softmax(S) from and to main
+// memory, O = P V.
+//
+// Layout as in core/problem.hpp; S and P are [batch, heads, seqlen_q, seqlen_kv] in the input dtype (fp32,
+// bf16, fp16), and both exist at once, over all heads. Products accumulate in fp32 with the same
+// register-blocked kernel and packing that the fused implementation uses, and the softmax with the same exp2,
+// so that the two differ in their schedule and in nothing else. The products know no mask, as no library
+// product does; the softmax pass applies it: it reads the visible scores only and writes zeros elsewhere. No
+// LSE is written: nothing in this scheme needs it.
+//
+// Bytes in the two-level model (working set smaller than S, larger than K or V of one head): Q once, K and V
+// once per query head, S written once and its visible part read once, P written and read once, O written
+// once.
+#include "baselines/naive_host.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "baselines/naive_passes_host.hpp"
+#include "core/error.hpp"
+#include "core/theory.hpp"
+#include "host/host_device.hpp"
+
+namespace attnprof {
+namespace {
+
+Unsupported supports(const Case& c, const DeviceInfo&) {
+  if (c.problem.pass != Pass::fwd) {
+    return fmt::format("naive on the CPU has no backward implementation yet: only --pass fwd, not {}",
+                       to_string(c.problem.pass));
+  }
+  return std::nullopt;
+}
+
+/// Untiled: whatever tile was asked for means nothing here.
+KernelConfig resolve(const Problem&, const KernelConfig&, const DeviceInfo&) {
+  return {};
+}
+
+/// S and P.
+int64_t workspace_bytes(const Case& c, const DeviceInfo&) {
+  return 2 * score_matrix_bytes(c.problem);
+}
+
+ModelledWork model(const Case& c, const DeviceInfo&) {
+  const Problem& p = c.problem;
+  const int64_t heads = p.batch * p.heads;
+  const int64_t visible = heads * visible_pairs(p);
+  ModelledWork work;
+  work.hbm.read_bytes = q_bytes(p)                                                     // Q, first pass
+                        + 2 * heads * p.seqlen_kv * p.head_dim * dtype_bytes(p.dtype)  // K first, V last pass
+                        + visible * dtype_bytes(p.dtype)                               // S, softmax
+                        + score_matrix_bytes(p);                                       // P, last pass
+  work.hbm.write_bytes = 2 * score_matrix_bytes(p)                                     // S, P
+                         + o_bytes(p);
+  work.executed_flops = 4 * heads * p.seqlen_q * p.seqlen_kv * p.head_dim;
+  work.exp_count = visible;
+  return work;
+}
+
+std::vector<KernelSpec> kernels(const Case&, const DeviceInfo&) {
+  return {};
+}
+
+/// Traffic of one thread, on a cache line of its own.
+struct alignas(64) ThreadTraffic {
+  Traffic traffic;
+};
+
+class NaiveHost : public Prepared {
+ public:
+  NaiveHost(const NaiveLaunch& launch, HostDevice& device)
+      : launch_(launch),
+        pool_(device.pool()),
+        floats_per_thread_(naive_scratch_floats(launch.problem)),
+        scratch_(device.allocate(pool_.size() * floats_per_thread_ * static_cast<int64_t>(sizeof(float)))),
+        counted_(static_cast<size_t>(pool_.size())) {}
+
+  void launch() override {
+    std::fill(counted_.begin(), counted_.end(), ThreadTraffic{});
+    pass(naive_scores, launch_.row_blocks());
+    pass(naive_softmax, launch_.softmax_blocks());
+    pass(naive_output, launch_.row_blocks());
+  }
+
+  std::optional<Traffic> counted() const override {
+    Traffic sum;
+    for (const ThreadTraffic& thread : counted_) {
+      sum.read_bytes += thread.traffic.read_bytes;
+      sum.write_bytes += thread.traffic.write_bytes;
+    }
+    return sum;
+  }
+
+ private:
+  using PassFunction = void (*)(const NaiveLaunch&, int64_t head, int64_t block, float* scratch, Traffic&);
+
+  void pass(PassFunction function, int64_t blocks) {
+    pool_.parallel_for(launch_.heads() * blocks, [&](int64_t index, int thread) {
+      function(launch_, index / blocks, index % blocks,
+               static_cast<float*>(scratch_->data()) + thread * floats_per_thread_,
+               counted_[static_cast<size_t>(thread)].traffic);
+    });
+  }
+
+  NaiveLaunch launch_;
+  ThreadPool& pool_;
+  int64_t floats_per_thread_;
+  std::unique_ptr<Buffer> scratch_;
+  std::vector<ThreadTraffic> counted_;
+};
+
+std::unique_ptr<Prepared> prepare(const Case& c, const Tensors& tensors, Device& device) {
+  if (const Unsupported reason = supports(c, device.info())) throw CaseError(*reason);
+  HostDevice& host = as_host(device);
+  require_host_tensors(c, tensors, false);
+  if (tensors.workspace == nullptr) throw CaseError("naive: the workspace for S and P is missing");
+  NaiveLaunch launch;
+  launch.problem = c.problem;
+  launch.tensors = tensors;
+  launch.block_rows = balanced_rows(c.problem, kNaiveBlockRows, host.pool().size());
+  launch.s = tensors.workspace;
+  launch.p = static_cast<char*>(tensors.workspace) + score_matrix_bytes(c.problem);
+  return std::make_unique<NaiveHost>(launch, host);
+}
+
+}  // namespace
+
+Implementation naive_host() {
+  Implementation row{};
+  row.name = "naive";
+  row.device = DeviceKind::host;
+  row.summary = "three passes: S and P in main memory; SIMD, threaded";
+  row.supports = supports;
+  row.resolve = resolve;
+  row.workspace_bytes = workspace_bytes;
+  row.model = model;
+  row.kernels = kernels;
+  row.prepare = prepare;
+  row.materializes = true;
+  row.writes_lse = false;
+  return row;
+}
+
+}  // namespace attnprof

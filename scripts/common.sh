@@ -35,11 +35,10 @@ quietly() {
 # Is an NVIDIA driver loaded?
 have_nvidia_driver() { [ -e /dev/nvidiactl ] || [ -e /dev/dxg ]; }
 
-# Are the CUDA headers where cmake/cuda_headers.cmake looks for them? CUPTI's range profiler came with CUDA 12.6.
-# Of the places that may hold them, .cuda/ (scripts/cuda-wheels) is one.
-have_cuda_headers() {
+# Is there a CUDA toolkit where cmake/cuda_headers.cmake looks? CUPTI's range profiler came with CUDA 12.6.
+have_cuda_toolkit() {
   local base
-  for base in "${CUDA_HOME:-}" "$root/.cuda" /usr/local/cuda /usr/local/cuda/targets/x86_64-linux; do
+  for base in "${CUDA_HOME:-}" /usr/local/cuda /usr/local/cuda/targets/x86_64-linux; do
     [ -n "$base" ] || continue
     if [ -e "$base/include/cuda.h" ] && [ -e "$base/include/nvrtc.h" ] && [ -e "$base/include/cublasLt.h" ] &&
       { [ -e "$base/include/cupti_range_profiler.h" ] || [ -e "$base/extras/CUPTI/include/cupti_range_profiler.h" ]; }; then
@@ -48,3 +47,6 @@ have_cuda_headers() {
   done
   return 1
 }
+
+# Those of a toolkit, or the ones that scripts/cuda-wheels brought (contents.txt is the last thing it writes).
+have_cuda_headers() { have_cuda_toolkit || [ -e "$root/.cuda/contents.txt" ]; }

@@ -1,0 +1,121 @@
+#include "core/problem.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/error.hpp"
+
+namespace attnprof {
+
+namespace {
+
+/// Throws unless the product stays within `limit`.
+void check_product(std::initializer_list<int64_t> factors, int64_t limit, const char* what,
+                   const Problem& p) {
+  int64_t product = 1;
+  for (int64_t f : factors) {
+    if (f > limit / product) {
+      throw UsageError(fmt::format("problem too large: {} of {} exceed 2^{:.0f}; use smaller sizes", what,
+                                   describe(p), std::log2(static_cast<double>(limit))));
+    }
+    product *= f;
+  }
+}
+
+}  // namespace
+
+KeyRange visible_keys(const Problem& p, int64_t i) {
+  const int64_t diagonal = i + p.seqlen_kv - p.seqlen_q;  // the key that stands at the position of query i
+  int64_t begin = 0;
+  int64_t end = p.seqlen_kv;
+  if (p.causal) end = std::min(end, diagonal + 1);
+  if (p.window > 0) {
+    // No distance reaches seqlen_q + seqlen_kv, so a wider window changes nothing, and the sums below cannot
+    // overflow.
+    const int64_t w = std::min(p.window, p.seqlen_q + p.seqlen_kv);
+    begin = std::max(begin, diagonal - w + 1);
+    end = std::min(end, diagonal + w);
+  }
+  if (end <= begin) return {0, 0};
+  return {begin, end};
+}
+
+double softmax_scale(const Problem& p) {
+  return p.scale != 0.0 ? p.scale : 1.0 / std::sqrt(static_cast<double>(p.head_dim));
+}
+
+int64_t dtype_bytes(DType t) {
+  return t == DType::fp32 ? 4 : 2;
+}
+
+std::string_view to_string(Pass p) {
+  switch (p) {
+    case Pass::fwd:
+      return "fwd";
+    case Pass::bwd:
+      return "bwd";
+    case Pass::fwd_bwd:
+      return "fwd+bwd";
+  }
+  return "?";
+}
+
+std::string_view to_string(DType t) {
+  switch (t) {
+    case DType::fp32:
+      return "fp32";
+    case DType::fp16:
+      return "fp16";
+    case DType::bf16:
+      return "bf16";
+  }
+  return "?";
+}
+
+std::string_view to_string(Fill f) {
+  return f == Fill::normal ? "normal" : "zeros";
+}
+
+std::string describe(const Problem& p) {
+  std::string text = fmt::format("{} {} B{} H{}/{} Nq{} Nkv{} d{}", to_string(p.pass), to_string(p.dtype),
+                                 p.batch, p.heads, p.kv_heads, p.seqlen_q, p.seqlen_kv, p.head_dim);
+  if (p.causal) text += " causal";
+  if (p.window > 0) text += fmt::format(" window {}", p.window);
+  if (p.scale != 0.0) text += fmt::format(" scale {}", p.scale);
+  return text;
+}
+
+void validate(const Problem& p) {
+  const struct {
+    const char* name;
+    int64_t value;
+  } sizes[] = {{"batch", p.batch},       {"heads", p.heads},         {"kv_heads", p.kv_heads},
+               {"seqlen_q", p.seqlen_q}, {"seqlen_kv", p.seqlen_kv}, {"head_dim", p.head_dim}};
+  for (const auto& size : sizes) {
+    if (size.value < 1 || size.value > std::numeric_limits<int32_t>::max()) {
+      throw UsageError(fmt::format("{} must lie in 1..2147483647, not {} (heads {}, kv_heads {})", size.name,
+                                   size.value, p.heads, p.kv_heads));
+    }
+  }
+  if (p.heads % p.kv_heads != 0) {
+    throw UsageError(
+        fmt::format("kv_heads {} does not divide heads {}; each key/value head must serve a whole number "
+                    "of query heads",
+                    p.kv_heads, p.heads));
+  }
+  if (p.window < 0) throw UsageError(fmt::format("window must be 0 (none) or positive, not {}", p.window));
+  if (!std::isfinite(p.scale) || p.scale < 0) {
+    throw UsageError(
+        fmt::format("scale must be 0 (1/sqrt(head_dim)) or positive and finite, not {}", p.scale));
+  }
+  const int64_t widest = std::max(p.seqlen_q, p.seqlen_kv);
+  check_product({p.batch, p.heads, widest, p.head_dim}, int64_t{1} << 60, "the elements of one tensor", p);
+  // Forward and backward are 14 FLOPs per pair and column: exact in 63 bits up to here.
+  check_product({p.batch, p.heads, p.seqlen_q, p.seqlen_kv, p.head_dim}, int64_t{1} << 59,
+                "the multiply-adds of one product", p);
+}
+
+}  // namespace attnprof

@@ -17,6 +17,7 @@ import random
 import socket
 import sys
 import time
+import warnings
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from peer_rows import (PeerError, append_rows, needs_mask, peer_row, read_problems, refusal, settled,  # noqa: E402
@@ -158,13 +159,17 @@ def verify(problem, operands, output, rows: int = 64) -> dict:
 
 
 def try_once(problem, backend: str, work, operands, machine: Machine) -> dict:
-    """First launch: does it run, is it right, what memory does it take. No exception leaves: it becomes the status."""
+    """First launch: does it run, is it right, what memory does it take. A failure becomes the row's status."""
+    reasons: list = []
     try:
         if machine.gpu:
+            torch.cuda.empty_cache()  # what an earlier backend held, or ran out of
             torch.cuda.synchronize()
             torch.cuda.reset_peak_memory_stats()
             before = torch.cuda.memory_allocated()
-        output = work()
+        with warnings.catch_warnings(record=True) as reasons:  # torch says as warnings why a backend will not do
+            warnings.simplefilter("always")
+            output = work()
         values = {}
         if machine.gpu:
             torch.cuda.synchronize()
@@ -177,7 +182,9 @@ def try_once(problem, backend: str, work, operands, machine: Machine) -> dict:
         if "not enough memory" in str(error) or "DefaultCPUAllocator" in str(error):
             return {"status": "oom", "message": first_line(error)}
         refused = "No available kernel" in str(error) or "No viable backend" in str(error)
-        return {"status": "unsupported" if refused else "failed", "message": f"torch's {backend} backend: {first_line(error)}"}
+        why = "; ".join(dict.fromkeys(first_line(w.message).split(" (Triggered")[0] for w in reasons)) if refused else ""
+        return {"status": "unsupported" if refused else "failed",
+                "message": f"torch's {backend} backend: {why or first_line(error)}"}
 
 
 def first_line(error: Exception) -> str:

@@ -220,7 +220,7 @@ HWY_INLINE void product_block(const float* HWY_RESTRICT a, int64_t lda, const fl
   FloatVec sum[R][V];
   for (int r = 0; r < R; ++r) {
     for (int v = 0; v < V; ++v) {
-      sum[r][v] = keep ? hn::Mul(hn::Set(d, keep[r]), hn::LoadU(d, c + r * ldc + v * lanes)) : hn::Zero(d);
+      sum[r][v] = hn::Zero(d);
     }
   }
   for (int64_t k = 0; k < depth; ++k) {
@@ -233,7 +233,12 @@ HWY_INLINE void product_block(const float* HWY_RESTRICT a, int64_t lda, const fl
     }
   }
   for (int r = 0; r < R; ++r) {
-    for (int v = 0; v < V; ++v) hn::StoreU(sum[r][v], d, c + r * ldc + v * lanes);
+    for (int v = 0; v < V; ++v) {
+      float* const out = c + r * ldc + v * lanes;
+      // What was there is added last: sums of one tile each, then their sum, lose less than one long chain.
+      if (keep) sum[r][v] = hn::MulAdd(hn::Set(d, keep[r]), hn::LoadU(d, out), sum[r][v]);
+      hn::StoreU(sum[r][v], d, out);
+    }
   }
 }
 

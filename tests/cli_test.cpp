@@ -41,8 +41,8 @@ struct Scratch {
 Outcome attnprof(const std::string& arguments, const std::string& prefix = "") {
   Scratch scratch;
   const fs::path out = scratch.path / "out", err = scratch.path / "err";
-  const std::string command =
-      prefix + " '" ATTNPROF_BINARY "' " + arguments + " >" + out.string() + " 2>" + err.string() + " </dev/null";
+  const std::string command = prefix + " '" ATTNPROF_BINARY "' " + arguments + " >" + out.string() + " 2>" +
+                              err.string() + " </dev/null";
   const int status = std::system(command.c_str());
   return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), slurp(out), slurp(err)};
 }
@@ -53,7 +53,8 @@ int lines(const std::string& text) {
   return count;
 }
 
-constexpr const char* kTiny = "sweep --device cpu --seqlen 64,128 --heads 2 --head-dim 32 --max-time 0.05 --min-samples 6";
+constexpr const char* kTiny =
+    "sweep --device cpu --seqlen 64,128 --heads 2 --head-dim 32 --max-time 0.05 --min-samples 6";
 
 }  // namespace
 
@@ -192,9 +193,11 @@ TEST_CASE("resume refuses a file of another schema or device and leaves it alone
 TEST_CASE("Ctrl-C finishes the row in hand, keeps the file whole and exits with 130", "[cli]") {
   Scratch scratch;
   const fs::path csv = scratch.path / "rows.csv";
-  const Outcome o = attnprof("sweep --device cpu --impl fused --seqlen 64:2k:+64 --heads 4 --head-dim 64 --min-samples 6 "
-                             "--max-time 0.2 --precision 0.000001 --csv " + csv.string(),
-                             "timeout --preserve-status -s INT 2");
+  const Outcome o = attnprof(
+      "sweep --device cpu --impl fused --seqlen 64:2k:+64 --heads 4 --head-dim 64 --min-samples 6 "
+      "--max-time 0.2 --precision 0.000001 --csv " +
+          csv.string(),
+      "timeout --preserve-status -s INT 2");
   INFO(o.err);
   CHECK(o.exit_code == 130);
   const std::string text = slurp(csv);
@@ -206,8 +209,9 @@ TEST_CASE("Ctrl-C finishes the row in hand, keeps the file whole and exits with 
 TEST_CASE("options come from a TOML file, the command line wins, unknown keys are named", "[cli][config]") {
   Scratch scratch;
   const fs::path file = scratch.path / "sweep.toml";
-  std::ofstream(file) << "device = \"cpu\"\nseqlen = [\"64\", \"128\"]\nimpl = \"fused\"\nheads = 2\nhead-dim = 32\n"
-                         "max-time = 0.05\nquiet = true\n";
+  std::ofstream(file)
+      << "device = \"cpu\"\nseqlen = [\"64\", \"128\"]\nimpl = \"fused\"\nheads = 2\nhead-dim = 32\n"
+         "max-time = 0.05\nquiet = true\n";
   const Outcome both = attnprof("sweep --config " + file.string() + " --csv -");
   INFO(both.err);
   CHECK(both.exit_code == 0);
@@ -242,7 +246,8 @@ TEST_CASE("a comma locale changes no byte of a file's numbers", "[cli][locale]")
   CHECK(attnprof(call, "LC_ALL=de_DE.UTF-8").out == attnprof(call, "LC_ALL=C").out);
 }
 
-TEST_CASE("unsupported passes are rows with a reason, and a sweep of nothing else does not end with 0", "[cli]") {
+TEST_CASE("unsupported passes are rows with a reason, and a sweep of nothing else does not end with 0",
+          "[cli]") {
   const Outcome o = attnprof("sweep --device cpu --pass bwd --seqlen 64 --heads 2 --head-dim 32 --csv -");
   CHECK(o.exit_code == 2);
   CHECK(o.out.find("unsupported") != std::string::npos);

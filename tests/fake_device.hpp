@@ -1,5 +1,5 @@
-// A device with scripted time and a memory budget, and implementations whose behaviour is known: the driver is tested
-// without hardware and without a clock.
+// A device with scripted time and a memory budget, and implementations whose behaviour is known: the driver
+// is tested without hardware and without a clock.
 #pragma once
 
 #include <cstdlib>
@@ -21,7 +21,9 @@ namespace attnprof::fake {
 
 class FakeBuffer : public Buffer {
  public:
-  FakeBuffer(int64_t bytes, int64_t& used) : bytes_(static_cast<size_t>(bytes)), used_(used) { used_ += bytes; }
+  FakeBuffer(int64_t bytes, int64_t& used) : bytes_(static_cast<size_t>(bytes)), used_(used) {
+    used_ += bytes;
+  }
   ~FakeBuffer() override { used_ -= static_cast<int64_t>(bytes_.size()); }
   void* data() override { return bytes_.data(); }
   int64_t size_bytes() const override { return static_cast<int64_t>(bytes_.size()); }
@@ -43,8 +45,12 @@ class FakeDevice : public Device {
     if (bytes > capacity_bytes - used_) throw OutOfMemory(bytes, capacity_bytes - used_);
     return std::make_unique<FakeBuffer>(bytes, used_);
   }
-  void upload(void* dst, const void* src, int64_t bytes) override { std::memcpy(dst, src, static_cast<size_t>(bytes)); }
-  void download(void* dst, const void* src, int64_t bytes) override { std::memcpy(dst, src, static_cast<size_t>(bytes)); }
+  void upload(void* dst, const void* src, int64_t bytes) override {
+    std::memcpy(dst, src, static_cast<size_t>(bytes));
+  }
+  void download(void* dst, const void* src, int64_t bytes) override {
+    std::memcpy(dst, src, static_cast<size_t>(bytes));
+  }
   void fill_bytes(void* dst, unsigned char value, int64_t bytes) override {
     std::memset(dst, value, static_cast<size_t>(bytes));
   }
@@ -64,8 +70,8 @@ class FakeDevice : public Device {
   }
   double timer_resolution_us() const override { return 0.001; }
 
-  int64_t capacity_bytes = 1 << 28;        ///< what the allocator really has
-  int64_t claimed_free_bytes = 1 << 28;    ///< what free_bytes() says
+  int64_t capacity_bytes = 1 << 28;      ///< what the allocator really has
+  int64_t claimed_free_bytes = 1 << 28;  ///< what free_bytes() says
   std::function<double(int)> next_sample_us = [](int) { return 100.0; };
   int samples_taken = 0;
   std::vector<Prepared*> order;
@@ -106,15 +112,24 @@ inline void compute(const Problem& p, const Tensors& t) {
   }
 }
 
-inline Unsupported always(const Case&, const DeviceInfo&) { return std::nullopt; }
-inline KernelConfig as_given(const Problem&, const KernelConfig& c, const DeviceInfo&) { return c; }
-inline int64_t no_workspace(const Case&, const DeviceInfo&) { return 0; }
+inline Unsupported always(const Case&, const DeviceInfo&) {
+  return std::nullopt;
+}
+inline KernelConfig as_given(const Problem&, const KernelConfig& c, const DeviceInfo&) {
+  return c;
+}
+inline int64_t no_workspace(const Case&, const DeviceInfo&) {
+  return 0;
+}
 inline ModelledWork ideal(const Case& c, const DeviceInfo&) {
   return {compulsory_traffic(c.problem), algorithmic_flops(c.problem), 0};
 }
-inline std::vector<KernelSpec> none(const Case&, const DeviceInfo&) { return {}; }
+inline std::vector<KernelSpec> none(const Case&, const DeviceInfo&) {
+  return {};
+}
 
-inline Implementation make(std::string_view name, std::unique_ptr<Prepared> (*prepare)(const Case&, const Tensors&, Device&)) {
+inline Implementation make(std::string_view name,
+                           std::unique_ptr<Prepared> (*prepare)(const Case&, const Tensors&, Device&)) {
   Implementation i{};
   i.name = name;
   i.device = DeviceKind::host;
@@ -153,7 +168,8 @@ inline Implementation lazy() {
 /// Fails at launch.
 inline Implementation broken() {
   return make("broken", [](const Case&, const Tensors&, Device&) -> std::unique_ptr<Prepared> {
-    return std::make_unique<FakeWork>([] { throw CaseError("launch refused: grid 1x70000 exceeds 1x65535"); });
+    return std::make_unique<FakeWork>(
+        [] { throw CaseError("launch refused: grid 1x70000 exceeds 1x65535"); });
   });
 }
 

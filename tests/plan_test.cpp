@@ -46,7 +46,8 @@ Axes axes_with(const std::vector<std::pair<int, int>>& tiles, const std::vector<
 }  // namespace
 
 TEST_CASE("a tile axis gives an untiled implementation one row", "[plan]") {
-  const auto rows = plan(expand(axes_with({{64, 64}, {32, 32}, {16, 16}}, {"untiled", "tiled"})), DeviceInfo{}, find);
+  const auto rows =
+      plan(expand(axes_with({{64, 64}, {32, 32}, {16, 16}}, {"untiled", "tiled"})), DeviceInfo{}, find);
   REQUIRE(rows.size() == 4);
   int untiled = 0;
   for (const PlannedRow& row : rows) untiled += row.planned.impl == "untiled";
@@ -93,8 +94,8 @@ TEST_CASE("the command of a row names every axis that differs from its default",
   axes.fill = Fill::zeros;
   const auto rows = plan(expand(axes), DeviceInfo{}, find);
   const std::string command = blank_record(rows.at(0), DeviceInfo{}, RunConditions{}).conditions.command;
-  for (const char* part : {"--impl tiled", "--seqlen 16", "--head-dim 8", "--heads 2", "--tile 32x16", "--window 5",
-                           "--fill zeros", "--device cpu"}) {
+  for (const char* part : {"--impl tiled", "--seqlen 16", "--head-dim 8", "--heads 2", "--tile 32x16",
+                           "--window 5", "--fill zeros", "--device cpu"}) {
     CHECK(command.find(part) != std::string::npos);
   }
 }

@@ -42,7 +42,8 @@ struct Fixture {
   std::atomic<bool> stop{false};
   double now_s = 0;
   RunOptions options = quick();
-  const Implementation right = fake::right(), wrong = fake::wrong(), lazy = fake::lazy(), broken = fake::broken();
+  const Implementation right = fake::right(), wrong = fake::wrong(), lazy = fake::lazy(),
+                       broken = fake::broken();
 
   std::vector<Record> run(const std::vector<PlannedRow>& rows) {
     Runner runner(device, nullptr, options, {}, [this] { return now_s += 1e-4; });
@@ -66,8 +67,9 @@ TEST_CASE("a right result is timed, verified and ok", "[runner]") {
 
 TEST_CASE("one wrong row does not take the others down, and each keeps its own reason", "[runner]") {
   Fixture f;
-  const std::vector<Record> records = f.run({row_of(f.right, small()), row_of(f.wrong, small()), row_of(f.lazy, small()),
-                                             row_of(f.broken, small()), row_of(f.right, small())});
+  const std::vector<Record> records =
+      f.run({row_of(f.right, small()), row_of(f.wrong, small()), row_of(f.lazy, small()),
+             row_of(f.broken, small()), row_of(f.right, small())});
   REQUIRE(records.size() == 5);
   CHECK(records[0].status == Status::ok);
   CHECK(records[1].status == Status::verify_failed);
@@ -112,7 +114,8 @@ TEST_CASE("a case that cannot fit is oom before it is tried, with both numbers",
   const int64_t huge = int64_t{64} << 30;
   const std::vector<Record> records = f.run({row_of(f.right, small(), huge), row_of(f.right, small())});
   CHECK(records[0].status == Status::oom);
-  CHECK(records[0].message.find(std::to_string(huge + compulsory_traffic(small()).total())) != std::string::npos);
+  CHECK(records[0].message.find(std::to_string(huge + compulsory_traffic(small()).total())) !=
+        std::string::npos);
   CHECK(records[0].message.find(std::to_string(f.device.claimed_free_bytes)) != std::string::npos);
   CHECK(records[0].available_bytes == f.device.claimed_free_bytes);
   CHECK(records[1].status == Status::ok);
@@ -128,7 +131,8 @@ TEST_CASE("an allocator that says no is oom too, and rows that need less still r
 
 TEST_CASE("timings of zero, negative or not finite give no-samples and no number", "[runner][time]") {
   Fixture f;
-  for (double bad : {0.0, -711598.0, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+  for (double bad :
+       {0.0, -711598.0, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
     f.device.next_sample_us = [bad](int) { return bad; };
     const Record record = f.run({row_of(f.right, small())}).front();
     CHECK(record.status == Status::no_samples);

@@ -8,7 +8,9 @@
 namespace attnprof {
 namespace {
 
-std::string joined(const std::vector<std::string>& items) { return fmt::format("{}", fmt::join(items, ",")); }
+std::string joined(const std::vector<std::string>& items) {
+  return fmt::format("{}", fmt::join(items, ","));
+}
 
 std::vector<int64_t> numbers(const char* axis, const std::vector<std::string>& items) {
   return items.empty() ? std::vector<int64_t>{} : parse_int_axis(axis, joined(items));
@@ -23,7 +25,8 @@ int64_t one_number(const char* axis, const std::string& text) {
 std::vector<std::string> names(const std::vector<std::string>& items) {
   std::vector<std::string> result;
   for (const std::string& part : CLI::detail::split(joined(items), ',')) {
-    if (part.empty()) throw UsageError(fmt::format("--impl: empty name in '{}'; e.g. naive,fused", joined(items)));
+    if (part.empty())
+      throw UsageError(fmt::format("--impl: empty name in '{}'; e.g. naive,fused", joined(items)));
     result.push_back(part);
   }
   return result;
@@ -41,26 +44,38 @@ void setup_axis_options(CLI::App& app, AxisOptions& o) {
   list("--heads", o.heads, "Query heads (default: hidden / head-dim)");
   list("--kv-heads", o.kv_heads, "Key/value heads, dividing heads (default: as heads)");
   list("--batch", o.batch, "Batch size");
-  app.add_option("--tokens", o.tokens, "Batch follows: tokens / seqlen (16k: the FlashAttention papers' sizing)")
-      ->type_name("N")->group("Axes");
-  app.add_option("--hidden", o.hidden, "heads * head-dim when heads is not given (default 2048; on the CPU 256)")
-      ->type_name("N")->group("Axes");
+  app.add_option("--tokens", o.tokens,
+                 "Batch follows: tokens / seqlen (16k: the FlashAttention papers' sizing)")
+      ->type_name("N")
+      ->group("Axes");
+  app.add_option("--hidden", o.hidden,
+                 "heads * head-dim when heads is not given (default 2048; on the CPU 256)")
+      ->type_name("N")
+      ->group("Axes");
   list("--causal", o.causal, "0, 1 or both; bottom-right aligned");
-  list("--window", o.window, "Sliding window: none, or the number of keys that a query sees on each side, itself included");
+  list("--window", o.window,
+       "Sliding window: none, or the number of keys that a query sees on each side, itself included");
   list("--dtype", o.dtype, "fp32, fp16, bf16");
   list("--pass", o.pass, "fwd, bwd, fwd+bwd");
   list("--tile", o.tile, "tile_m x tile_n: 128x64,64x64, or default");
   list("--stages", o.stages, "K/V tiles in flight (GPU kernels)");
   list("--warps", o.warps, "Warps per tile (GPU kernels)");
   list("--impl", o.impl, "Implementations: naive,fused,... (see `attnprof list`)");
-  app.add_option("--preset", o.preset, "Shape of a known model: gpt2-medium, llama3-8b, ... (see `attnprof list`)")
-      ->type_name("NAME")->group("Axes");
-  app.add_option("--scale", o.scale, "Factor on QK^T (default 1/sqrt(head-dim))")->type_name("X")->group("Axes");
+  app.add_option("--preset", o.preset,
+                 "Shape of a known model: gpt2-medium, llama3-8b, ... (see `attnprof list`)")
+      ->type_name("NAME")
+      ->group("Axes");
+  app.add_option("--scale", o.scale, "Factor on QK^T (default 1/sqrt(head-dim))")
+      ->type_name("X")
+      ->group("Axes");
   app.add_option("--fill", o.fill, "Input data: normal (default) or zeros (runs faster: less power)")
-      ->check(CLI::IsMember({"normal", "zeros"}))->group("Axes");
+      ->check(CLI::IsMember({"normal", "zeros"}))
+      ->group("Axes");
   app.add_option("--seed", o.seed, "Seed of the input data")->type_name("N")->group("Axes");
-  app.add_option("--config", o.config_file, "TOML file with any of these options as keys; the command line wins")
-      ->type_name("FILE")->group("Axes");
+  app.add_option("--config", o.config_file,
+                 "TOML file with any of these options as keys; the command line wins")
+      ->type_name("FILE")
+      ->group("Axes");
 }
 
 void apply_config_file(CLI::App& app, const std::string& path) {
@@ -72,12 +87,14 @@ void apply_config_file(CLI::App& app, const std::string& path) {
   }
   for (const CLI::ConfigItem& item : items) {
     if (item.name == "++" || item.name == "--") continue;  // CLI11's marks for the start and end of a table
-    const bool ours = item.parents.empty() || (item.parents.size() == 1 && item.parents.front() == app.get_name());
+    const bool ours =
+        item.parents.empty() || (item.parents.size() == 1 && item.parents.front() == app.get_name());
     if (!ours) continue;  // a table for another command
     CLI::Option* option = app.get_option_no_throw("--" + item.name);
     if (option == nullptr || item.name == "config" || item.name == "help") {
-      throw UsageError(fmt::format("--config {}: unknown key '{}'; keys are the option names of `attnprof {} --help`", path,
-                                   item.fullname(), app.get_name()));
+      throw UsageError(
+          fmt::format("--config {}: unknown key '{}'; keys are the option names of `attnprof {} --help`",
+                      path, item.fullname(), app.get_name()));
     }
     if (option->count() > 0) continue;  // the command line wins
     try {

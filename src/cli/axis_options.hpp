@@ -12,7 +12,8 @@ namespace attnprof {
 
 /// Option values as typed; empty means "not given". Lists may be given as "a,b" or as a TOML array.
 struct AxisOptions {
-  std::vector<std::string> seqlen, seqlen_kv, head_dim, heads, kv_heads, batch, causal, dtype, tile, impl, pass, window;
+  std::vector<std::string> seqlen, seqlen_kv, head_dim, heads, kv_heads, batch, causal, dtype, tile, impl,
+      pass, window;
   std::vector<std::string> stages, warps;
   std::string tokens, hidden, preset;
   double scale = 0.0;
@@ -23,12 +24,14 @@ struct AxisOptions {
 
 void setup_axis_options(CLI::App& app, AxisOptions& options);
 
-/// Reads `options.config_file` (TOML, keys named as the options, at top level or in a table named as the command) into the
-/// options of `app` that the command line does not set. Throws UsageError naming file and key.
+/// Reads `options.config_file` (TOML, keys named as the options, at top level or in a table named as the
+/// command) into the options of `app` that the command line does not set. Throws UsageError naming file and
+/// key.
 void apply_config_file(CLI::App& app, const std::string& path);
 
-/// Parses every axis. What is not given follows the preset, then defaults that suit the device: on a GPU the FlashAttention
-/// papers' sizing (16k tokens, heads * head_dim = 2048), on the host a size that two cores finish in about a minute.
+/// Parses every axis. What is not given follows the preset, then defaults that suit the device: on a GPU the
+/// FlashAttention papers' sizing (16k tokens, heads * head_dim = 2048), on the host a size that two cores
+/// finish in about a minute.
 Axes parse_axes(const AxisOptions& options, DeviceKind device);
 
 /// expand() over the axes and over the stages and warps lists.

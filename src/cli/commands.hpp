@@ -16,5 +16,4 @@ void add_trace(CLI::App& app, Action& action);
 void add_ceilings(CLI::App& app, Action& action);
 void add_list(CLI::App& app, Action& action);
 
-
 }  // namespace attnprof

@@ -34,7 +34,8 @@ int choose_index(const std::string& device, bool quiet) {
     if (!quiet) fmt::print(stderr, "attnprof: device: CPU ({})\n", list.why_none);
     return -1;
   }
-  if (list.gpus.empty()) throw UnavailableError(fmt::format("--device {}: no GPU: {}", device, list.why_none));
+  if (list.gpus.empty())
+    throw UnavailableError(fmt::format("--device {}: no GPU: {}", device, list.why_none));
   throw UnavailableError(
       fmt::format("--device {}: this machine has {} GPU(s), numbered from 0", device, list.gpus.size()));
 }

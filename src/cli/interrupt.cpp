@@ -23,6 +23,8 @@ void install_signal_handlers() {
   std::signal(SIGTERM, on_signal);
 }
 
-const std::atomic<bool>& stop_requested() { return stop; }
+const std::atomic<bool>& stop_requested() {
+  return stop;
+}
 
 }  // namespace attnprof

@@ -29,10 +29,10 @@ void list_devices() {
              human_bytes(static_cast<double>(host.memory_bytes)));
   const GpuList gpus = list_gpus();
   for (const DeviceInfo& gpu : gpus.gpus) {
-    fmt::print("  {:<8} {}, compute capability {}.{}, {} SMs, {} L2, {} memory, driver {}\n", gpu.index, gpu.name,
-               gpu.compute_capability / 10, gpu.compute_capability % 10, gpu.multiprocessors,
-               human_bytes(static_cast<double>(gpu.last_level_cache_bytes)), human_bytes(static_cast<double>(gpu.memory_bytes)),
-               gpu.driver_version);
+    fmt::print("  {:<8} {}, compute capability {}.{}, {} SMs, {} L2, {} memory, driver {}\n", gpu.index,
+               gpu.name, gpu.compute_capability / 10, gpu.compute_capability % 10, gpu.multiprocessors,
+               human_bytes(static_cast<double>(gpu.last_level_cache_bytes)),
+               human_bytes(static_cast<double>(gpu.memory_bytes)), gpu.driver_version);
   }
   if (gpus.gpus.empty()) fmt::print("  no GPU: {}\n", gpus.why_none);
 }
@@ -40,8 +40,8 @@ void list_devices() {
 void list_presets() {
   fmt::print("Presets (--preset)\n");
   for (const Preset& p : presets()) {
-    fmt::print("  {:<14} heads {:>3}/{:<3} head_dim {:>3} seqlen {:>5} batch {:>2} {:<6} {}\n", p.name, p.heads, p.kv_heads,
-               p.head_dim, p.seqlen, p.batch, p.causal ? "causal" : "full", p.summary);
+    fmt::print("  {:<14} heads {:>3}/{:<3} head_dim {:>3} seqlen {:>5} batch {:>2} {:<6} {}\n", p.name,
+               p.heads, p.kv_heads, p.head_dim, p.seqlen, p.batch, p.causal ? "causal" : "full", p.summary);
   }
 }
 

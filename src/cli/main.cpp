@@ -15,7 +15,8 @@
 namespace {
 
 constexpr const char* kFooter =
-    "Exit codes: 0 done; 1 regression found; 2 usage or bad input; 3 asked-for device or counters not available;\n"
+    "Exit codes: 0 done; 1 regression found; 2 usage or bad input; 3 asked-for device or counters not "
+    "available;\n"
     "4 a result failed verification or could not be measured; 130 interrupted.";
 
 /// One line on stderr; exit code as given.
@@ -30,7 +31,8 @@ int parse_error(const CLI::App& app, const CLI::ParseError& error) {
     if (c == '\n') c = ' ';
   }
   const auto chosen = app.get_subcommands();
-  const std::string help = chosen.empty() ? "attnprof --help" : "attnprof " + chosen.front()->get_name() + " --help";
+  const std::string help =
+      chosen.empty() ? "attnprof --help" : "attnprof " + chosen.front()->get_name() + " --help";
   return complain(fmt::format("{}; see `{}`", message, help).c_str(), attnprof::ExitCode::usage);
 }
 

@@ -1,4 +1,5 @@
-// The table of everything that can be measured. Adding an implementation is one file and one line of registry.cpp.
+// The table of everything that can be measured. Adding an implementation is one file and one line of
+// registry.cpp.
 #pragma once
 
 #include <string_view>

@@ -42,13 +42,19 @@ struct SweepOptions {
   RunOptions run;
 };
 
-bool writes_stdout(const SweepOptions& o) { return o.csv == "-" || o.json == "-"; }
+bool writes_stdout(const SweepOptions& o) {
+  return o.csv == "-" || o.json == "-";
+}
 
 void check_options(const SweepOptions& o) {
-  if (o.csv == "-" && o.json == "-") throw UsageError("--csv - and --json - both want stdout; send one to a file");
-  if (o.resume && (o.csv.empty() || o.csv == "-")) throw UsageError("--resume needs --csv FILE, the file to continue");
-  if (o.resume && !o.json.empty()) throw UsageError("--resume continues a CSV; --json would hold the new rows only: drop one");
-  if (o.require_counters && o.counters == "off") throw UsageError("--require-counters contradicts --counters off");
+  if (o.csv == "-" && o.json == "-")
+    throw UsageError("--csv - and --json - both want stdout; send one to a file");
+  if (o.resume && (o.csv.empty() || o.csv == "-"))
+    throw UsageError("--resume needs --csv FILE, the file to continue");
+  if (o.resume && !o.json.empty())
+    throw UsageError("--resume continues a CSV; --json would hold the new rows only: drop one");
+  if (o.require_counters && o.counters == "off")
+    throw UsageError("--require-counters contradicts --counters off");
   if (o.run.stopping.min_samples > o.run.stopping.max_samples) {
     throw UsageError(fmt::format("--min-samples {} is above --max-samples {}", o.run.stopping.min_samples,
                                  o.run.stopping.max_samples));
@@ -77,7 +83,8 @@ size_t drop_finished(std::vector<PlannedRow>& rows, const SweepOptions& o, const
   const ResumeInfo finished = read_resume(o.csv);
   require_same_device(finished, device, o.csv);
   const size_t before = rows.size();
-  std::erase_if(rows, [&](const PlannedRow& row) { return finished.has(record_key(blank_record(row, device, run))); });
+  std::erase_if(
+      rows, [&](const PlannedRow& row) { return finished.has(record_key(blank_record(row, device, run))); });
   return before - rows.size();
 }
 
@@ -104,7 +111,7 @@ void summarise(const std::vector<Record>& records, size_t resumed, bool quiet) {
   if (quiet && ok == records.size()) return;
   std::string line = fmt::format("{} rows: {} ok", records.size(), ok);
   for (const auto& [status, count] : counts) {
-    if (status != Status::ok && count > 0) line += fmt::format(", {} {}", count, status_name(status));
+    if (status != Status::ok && count > 0) line += fmt::format(", {} {}", count, to_string(status));
   }
   if (resumed > 0) line += fmt::format("; {} were in the file already", resumed);
   fmt::print(stderr, "attnprof: {}\n", line);
@@ -114,7 +121,8 @@ ExitCode exit_code(const std::vector<Record>& records, const SweepOptions& o) {
   if (stop_requested()) return ExitCode::interrupted;
   bool failed = false, measured = records.empty(), counted = true;
   for (const Record& r : records) {
-    failed = failed || r.status == Status::failed || r.status == Status::verify_failed || r.status == Status::no_samples;
+    failed = failed || r.status == Status::failed || r.status == Status::verify_failed ||
+             r.status == Status::no_samples;
     measured = measured || r.status == Status::ok || r.status == Status::oom;
     if (r.status == Status::ok) counted = counted && r.counters.status == "ok";
   }
@@ -124,11 +132,12 @@ ExitCode exit_code(const std::vector<Record>& records, const SweepOptions& o) {
   return ExitCode::ok;
 }
 
-/// A sweep that lasts can meet another machine at its end than at its start (heat, neighbours): times the first
-/// measured row once more and warns when the two intervals do not overlap and the medians differ by more than 2%.
+/// A sweep that lasts can meet another machine at its end than at its start (heat, neighbours): times the
+/// first measured row once more and warns when the two intervals do not overlap and the medians differ by
+/// more than 2%.
 void check_drift(Runner& runner, const std::vector<PlannedRow>& rows, const std::vector<Record>& records) {
-  const auto first =
-      std::find_if(records.begin(), records.end(), [](const Record& r) { return r.status == Status::ok && r.time; });
+  const auto first = std::find_if(records.begin(), records.end(),
+                                  [](const Record& r) { return r.status == Status::ok && r.time; });
   if (first == records.end() || stop_requested()) return;
   const auto again = runner.time_again(rows[static_cast<size_t>(first - records.begin())], stop_requested());
   if (!again) return;
@@ -136,7 +145,8 @@ void check_drift(Runner& runner, const std::vector<PlannedRow>& rows, const std:
   const bool apart = again->lo_us > first->time->hi_us || again->hi_us < first->time->lo_us;
   if (apart && std::abs(change) > 0.02) {
     fmt::print(stderr,
-               "attnprof: warning: the machine drifted: the first row took {:.4g} us at the start and {:.4g} us at the end "
+               "attnprof: warning: the machine drifted: the first row took {:.4g} us at the start and {:.4g} "
+               "us at the end "
                "({:+.1f}%)\n",
                first->time->median_us, again->median_us, 100 * change);
   }
@@ -198,36 +208,60 @@ int run_sweep(SweepOptions o, bool timed) {
 void setup_common(CLI::App& app, SweepOptions& o) {
   setup_axis_options(app, o.axes);
   app.add_option("--device", o.device, "auto, cpu, gpu, or a GPU number")->group("Device");
-  app.add_option("--threads", o.threads, "CPU threads (default: all)")->check(CLI::Range(0, 4096))->group("Device");
-  app.add_option("--csv", o.csv, "Write rows to FILE as they are measured; - for stdout")->type_name("FILE")->group("Output");
-  app.add_option("--json", o.json, "Write JSON lines to FILE; - for stdout")->type_name("FILE")->group("Output");
-  app.add_flag("--resume", o.resume, "Continue --csv FILE: rows that it holds are not measured again")->group("Output");
-  app.add_flag("--dry-run", o.dry_run, "Print the planned rows with predicted bytes, memory and time; measure nothing")
+  app.add_option("--threads", o.threads, "CPU threads (default: all)")
+      ->check(CLI::Range(0, 4096))
+      ->group("Device");
+  app.add_option("--csv", o.csv, "Write rows to FILE as they are measured; - for stdout")
+      ->type_name("FILE")
+      ->group("Output");
+  app.add_option("--json", o.json, "Write JSON lines to FILE; - for stdout")
+      ->type_name("FILE")
+      ->group("Output");
+  app.add_flag("--resume", o.resume, "Continue --csv FILE: rows that it holds are not measured again")
+      ->group("Output");
+  app.add_flag("--dry-run", o.dry_run,
+               "Print the planned rows with predicted bytes, memory and time; measure nothing")
       ->group("Output");
   app.add_flag("--quiet", o.quiet, "No table, no progress; warnings and errors only")->group("Output");
   app.add_option("--verify-rows", o.run.verify_rows, "Random rows of each output checked against float64")
-      ->check(CLI::Range(1, 1 << 20))->group("Measuring");
+      ->check(CLI::Range(1, 1 << 20))
+      ->group("Measuring");
 }
 
 void setup_timing(CLI::App& app, SweepOptions& o) {
-  app.add_option("--cache", o.cache, "cold: evict the last-level cache before each launch (default); hot: do not")
-      ->check(CLI::IsMember({"cold", "hot"}))->group("Measuring");
+  app.add_option("--cache", o.cache,
+                 "cold: evict the last-level cache before each launch (default); hot: do not")
+      ->check(CLI::IsMember({"cold", "hot"}))
+      ->group("Measuring");
   app.add_option("--min-samples", o.run.stopping.min_samples, "At least this many timings of each case")
-      ->check(CLI::Range(1, 100000))->capture_default_str()->group("Measuring");
+      ->check(CLI::Range(1, 100000))
+      ->capture_default_str()
+      ->group("Measuring");
   app.add_option("--max-samples", o.run.stopping.max_samples, "At most this many")
-      ->check(CLI::Range(1, 1000000))->capture_default_str()->group("Measuring");
-  app.add_option("--max-time", o.run.stopping.budget_s, "Seconds for one case, when it does not converge earlier")
-      ->check(CLI::Range(0.001, 86400.0))->capture_default_str()->group("Measuring");
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str()
+      ->group("Measuring");
+  app.add_option("--max-time", o.run.stopping.budget_s,
+                 "Seconds for one case, when it does not converge earlier")
+      ->check(CLI::Range(0.001, 86400.0))
+      ->capture_default_str()
+      ->group("Measuring");
   app.add_option("--precision", o.run.stopping.target_half_width,
                  "Stop when the 95% interval of the median is within +- this share of it")
-      ->check(CLI::Range(1e-6, 1.0))->capture_default_str()->group("Measuring");
+      ->check(CLI::Range(1e-6, 1.0))
+      ->capture_default_str()
+      ->group("Measuring");
   app.add_option("--warmups", o.run.warmups, "Untimed launches before the first timing")
-      ->check(CLI::Range(1, 10000))->capture_default_str()->group("Measuring");
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str()
+      ->group("Measuring");
   app.add_option("--counters", o.counters, "auto, or off: no hardware counters")
-      ->check(CLI::IsMember({"auto", "off"}))->group("Measuring");
+      ->check(CLI::IsMember({"auto", "off"}))
+      ->group("Measuring");
   app.add_flag("--require-counters", o.require_counters, "Exit with 3 when hardware counters cannot be had")
       ->group("Measuring");
-  app.add_flag("--no-drain", o.no_drain, "Leave dirty L2 lines out of hbm_write_bytes, as ncu does")->group("Measuring");
+  app.add_flag("--no-drain", o.no_drain, "Leave dirty L2 lines out of hbm_write_bytes, as ncu does")
+      ->group("Measuring");
 }
 
 void add_command(CLI::App& app, Action& action, const char* name, const char* help, bool timed) {
@@ -246,7 +280,8 @@ void add_command(CLI::App& app, Action& action, const char* name, const char* he
 }  // namespace
 
 void add_sweep(CLI::App& app, Action& action) {
-  add_command(app, action, "sweep", "Measure implementations over axes; rows to CSV, table to the terminal", true);
+  add_command(app, action, "sweep", "Measure implementations over axes; rows to CSV, table to the terminal",
+              true);
 }
 
 void add_verify(CLI::App& app, Action& action) {

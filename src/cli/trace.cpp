@@ -41,16 +41,18 @@ int run_trace(const TraceOptions& o) {
     for (size_t i = 0; i < scores.size(); ++i) values.push_back(10.0 * static_cast<double>(i + 1));
   }
   const std::vector<TraceStep> steps = trace_online_softmax(scores, values, o.tile);
-  fmt::print("{:>9}  {:>10}  {:>10}  {:>12}  {:>14}  {:>14}\n", "keys", "rescale", "m (max)", "l (sum)", "u (weighted)",
-             "output u/l");
+  fmt::print("{:>9}  {:>10}  {:>10}  {:>12}  {:>14}  {:>14}\n", "keys", "rescale", "m (max)", "l (sum)",
+             "u (weighted)", "output u/l");
   for (const TraceStep& s : steps) {
-    fmt::print("{:>9}  {:>10.6f}  {:>10.6g}  {:>12.6f}  {:>14.6f}  {:>14.6f}\n", fmt::format("{}-{}", s.first_key, s.last_key),
-               s.rescale, s.m, s.l, s.u, s.output);
+    fmt::print("{:>9}  {:>10.6f}  {:>10.6g}  {:>12.6f}  {:>14.6f}  {:>14.6f}\n",
+               fmt::format("{}-{}", s.first_key, s.last_key), s.rescale, s.m, s.l, s.u, s.output);
   }
   const double tiled = steps.back().output;
   const double full = full_softmax_output(scores, values);
-  fmt::print("\ntiled result      {:.10f}\nfull softmax      {:.10f}\ndifference        {:.3g}\n", tiled, full, tiled - full);
-  fmt::print("score slots held  {} of {} at once\n", std::min<size_t>(static_cast<size_t>(o.tile), scores.size()), scores.size());
+  fmt::print("\ntiled result      {:.10f}\nfull softmax      {:.10f}\ndifference        {:.3g}\n", tiled,
+             full, tiled - full);
+  fmt::print("score slots held  {} of {} at once\n",
+             std::min<size_t>(static_cast<size_t>(o.tile), scores.size()), scores.size());
   return 0;
 }
 
@@ -59,8 +61,10 @@ int run_trace(const TraceOptions& o) {
 void add_trace(CLI::App& app, Action& action) {
   auto options = std::make_shared<TraceOptions>();
   CLI::App* command = app.add_subcommand("trace", "Show the online softmax of one row, tile by tile");
-  command->add_option("--scores", options->scores, "Scores of one query row, already scaled")->type_name("LIST");
-  command->add_option("--values", options->values, "One value per key (default 10,20,30,...)")->type_name("LIST");
+  command->add_option("--scores", options->scores, "Scores of one query row, already scaled")
+      ->type_name("LIST");
+  command->add_option("--values", options->values, "One value per key (default 10,20,30,...)")
+      ->type_name("LIST");
   command->add_option("--tile", options->tile, "Keys per tile")->capture_default_str();
   command->callback([options, &action] { action = [options] { return run_trace(*options); }; });
 }

@@ -14,7 +14,9 @@ std::vector<int64_t> or_default(const std::vector<int64_t>& axis, int64_t value)
   return axis.empty() ? std::vector<int64_t>{value} : axis;
 }
 
-int64_t default_heads(const Axes& axes, int64_t head_dim) { return std::max<int64_t>(1, axes.hidden / head_dim); }
+int64_t default_heads(const Axes& axes, int64_t head_dim) {
+  return std::max<int64_t>(1, axes.hidden / head_dim);
+}
 int64_t default_batch(const Axes& axes, int64_t seqlen) {
   return axes.tokens ? std::max<int64_t>(1, *axes.tokens / seqlen) : 1;
 }
@@ -81,7 +83,8 @@ std::vector<PlannedCase> expand(const Axes& axes) {
     }
   });
   if (!any_valid) {
-    throw UsageError(cases.empty() ? "the axes make no case; give --seqlen" : "no case makes sense: " + cases.front().invalid);
+    throw UsageError(cases.empty() ? "the axes make no case; give --seqlen"
+                                   : "no case makes sense: " + cases.front().invalid);
   }
   return cases;
 }

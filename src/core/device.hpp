@@ -1,4 +1,5 @@
-// A device as the runner sees it: memory, and the ability to time a prepared case. Host, GPU and the tests' fake.
+// A device as the runner sees it: memory, and the ability to time a prepared case. Host, GPU and the tests'
+// fake.
 #pragma once
 
 #include <cstdint>
@@ -19,16 +20,17 @@ enum class CacheMode { cold, hot };
 /// Identity and limits of a device. Read from the device, never from a table; unknown stays empty.
 struct DeviceInfo {
   DeviceKind kind = DeviceKind::host;
-  std::string name;                        ///< "NVIDIA H200", "AMD EPYC 9B14"
-  std::string uuid;                        ///< GPU UUID; empty on the host
-  int index = -1;                          ///< CUDA ordinal; -1 on the host
-  int compute_capability = 0;              ///< 90 for 9.0; 0 on the host
-  int multiprocessors = 0;                 ///< SMs, or hardware threads used on the host
-  int64_t last_level_cache_bytes = 0;      ///< L2 (GPU), last-level cache (host)
-  int64_t smem_per_block_bytes = 0;        ///< opt-in shared memory limit; on the host: working-set budget (L2 of a core)
-  int64_t memory_bytes = 0;                ///< total device memory, or RAM
-  std::string driver_version;              ///< "580.159.04"
-  std::string cuda_version;                ///< toolkit parts used at run time, "13.0"
+  std::string name;                    ///< "NVIDIA H200", "AMD EPYC 9B14"
+  std::string uuid;                    ///< GPU UUID; empty on the host
+  int index = -1;                      ///< CUDA ordinal; -1 on the host
+  int compute_capability = 0;          ///< 90 for 9.0; 0 on the host
+  int multiprocessors = 0;             ///< SMs, or hardware threads used on the host
+  int64_t last_level_cache_bytes = 0;  ///< L2 (GPU), last-level cache (host)
+  int64_t smem_per_block_bytes =
+      0;                       ///< opt-in shared memory limit; on the host: working-set budget (L2 of a core)
+  int64_t memory_bytes = 0;    ///< total device memory, or RAM
+  std::string driver_version;  ///< "580.159.04"
+  std::string cuda_version;    ///< toolkit parts used at run time, "13.0"
   std::optional<bool> ecc;
   std::optional<double> power_limit_w;
 };

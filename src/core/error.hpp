@@ -19,8 +19,8 @@ enum class ExitCode : int {
   interrupted = 130,
 };
 
-/// Base of everything thrown on purpose. `what()` is one line: what was attempted, what went wrong, what would
-/// be right. `location` is where it was raised (printed with --verbose).
+/// Base of everything thrown on purpose. `what()` is one line: what was attempted, what went wrong, what
+/// would be right. `location` is where it was raised (printed with --verbose).
 class Error : public std::runtime_error {
  public:
   Error(ExitCode code, const std::string& message,
@@ -50,19 +50,18 @@ class UnavailableError : public Error {
       : Error(ExitCode::unavailable, message, where) {}
 };
 
-/// A measurement of one case failed (launch error, compile error). The row gets status "failed"; the sweep goes on.
+/// A measurement of one case failed (launch error, compile error). The row gets status "failed"; the sweep
+/// goes on.
 class CaseError : public Error {
  public:
-  explicit CaseError(const std::string& message,
-                     std::source_location where = std::source_location::current())
+  explicit CaseError(const std::string& message, std::source_location where = std::source_location::current())
       : Error(ExitCode::verification, message, where) {}
 };
 
 /// The allocator said no. The row gets status "oom".
 class OutOfMemory : public Error {
  public:
-  OutOfMemory(int64_t needed, int64_t available,
-              std::source_location where = std::source_location::current())
+  OutOfMemory(int64_t needed, int64_t available, std::source_location where = std::source_location::current())
       : Error(ExitCode::usage,
               "out of memory: needs " + std::to_string(needed) + " bytes, " + std::to_string(available) +
                   " bytes are available",

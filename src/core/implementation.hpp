@@ -37,9 +37,9 @@ struct Traffic {
 
 /// What the schedule of an implementation implies for one case, before anything runs: the `model` columns.
 struct ModelledWork {
-  Traffic hbm;                  ///< bytes between HBM and chip
-  int64_t executed_flops = 0;   ///< of the two products, masked parts of visited tiles included
-  int64_t exp_count = 0;        ///< exponentials evaluated
+  Traffic hbm;                 ///< bytes between HBM and chip
+  int64_t executed_flops = 0;  ///< of the two products, masked parts of visited tiles included
+  int64_t exp_count = 0;       ///< exponentials evaluated
 };
 
 /// One device kernel to compile at run time: a file of kernels/ or baselines/ plus its macro definitions.
@@ -77,7 +77,8 @@ struct Implementation {
   DeviceKind device;         ///< where it runs; a name may exist once per kind
   std::string_view summary;  ///< one line for `attnprof list`
   Unsupported (*supports)(const Case&, const DeviceInfo&);
-  /// Fills every 0 field of `config` with this implementation's choice for the problem; keeps all 0 if untiled.
+  /// Fills every 0 field of `config` with this implementation's choice for the problem; keeps all 0 if
+  /// untiled.
   KernelConfig (*resolve)(const Problem&, const KernelConfig&, const DeviceInfo&);
   int64_t (*workspace_bytes)(const Case&, const DeviceInfo&);
   ModelledWork (*model)(const Case&, const DeviceInfo&);
@@ -85,8 +86,9 @@ struct Implementation {
   std::vector<KernelSpec> (*kernels)(const Case&, const DeviceInfo&);
   /// Throws CaseError (also for tensors whose addresses it cannot use: misaligned, named in the message).
   std::unique_ptr<Prepared> (*prepare)(const Case&, const Tensors&, Device&);
-  bool materializes = false;  ///< writes S and P to main memory, rounded to the dtype: a wider tolerance applies
-  bool writes_lse = true;     ///< fills Tensors::lse, which is then verified too
+  bool materializes =
+      false;               ///< writes S and P to main memory, rounded to the dtype: a wider tolerance applies
+  bool writes_lse = true;  ///< fills Tensors::lse, which is then verified too
 };
 
 }  // namespace attnprof

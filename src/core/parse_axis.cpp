@@ -29,8 +29,8 @@ struct Axis {
   std::string_view text;
 
   [[noreturn]] void fail(std::string_view item, std::string_view wrong) const {
-    throw UsageError(fmt::format("--{} '{}': {}{}; right forms: 512,1k,2k or 1k:32k:x2 or 64:256:+64", name, text,
-                                 item == text ? "" : fmt::format("'{}' ", item), wrong));
+    throw UsageError(fmt::format("--{} '{}': {}{}; right forms: 512,1k,2k or 1k:32k:x2 or 64:256:+64", name,
+                                 text, item == text ? "" : fmt::format("'{}' ", item), wrong));
   }
 };
 
@@ -54,7 +54,9 @@ int64_t parse_count(const Axis& axis, std::string_view item, int64_t min_value) 
   return value;
 }
 
-bool is_power_of_two(int64_t x) { return x > 0 && (x & (x - 1)) == 0; }
+bool is_power_of_two(int64_t x) {
+  return x > 0 && (x & (x - 1)) == 0;
+}
 
 /// Inclusive: the last value is there even when the steps do not meet it.
 std::vector<int64_t> parse_range(const Axis& axis, std::string_view item, int64_t min_value) {
@@ -67,7 +69,8 @@ std::vector<int64_t> parse_range(const Axis& axis, std::string_view item, int64_
   int64_t step = geometric ? 2 : 1;
   if (parts.size() == 3) {
     const std::string_view text = parts[2];
-    if (text.size() < 2 || (text[0] != 'x' && text[0] != '+')) axis.fail(item, "has a step that is neither xF nor +S");
+    if (text.size() < 2 || (text[0] != 'x' && text[0] != '+'))
+      axis.fail(item, "has a step that is neither xF nor +S");
     geometric = text[0] == 'x';
     step = parse_count(axis, text.substr(1), 0);
     if (step < (geometric ? 2 : 1)) axis.fail(item, fmt::format("never ends: step {}", text));
@@ -95,7 +98,8 @@ std::vector<T> parse_words(std::string_view name, std::string_view text,
                            const std::vector<std::pair<std::string_view, std::vector<T>>>& words) {
   std::vector<T> values;
   for (std::string_view item : split(text, ',')) {
-    const auto word = std::find_if(words.begin(), words.end(), [&](const auto& w) { return w.first == item; });
+    const auto word =
+        std::find_if(words.begin(), words.end(), [&](const auto& w) { return w.first == item; });
     if (word == words.end()) {
       std::string known;
       for (const auto& w : words) known += fmt::format("{}{}", known.empty() ? "" : ", ", w.first);
@@ -123,23 +127,20 @@ std::vector<int64_t> parse_int_axis(std::string_view axis_name, std::string_view
 }
 
 std::vector<bool> parse_causal_axis(std::string_view text) {
-  const std::vector<int> values = parse_words<int>("causal", text,
-                                                   {{"0", {0}},
-                                                    {"1", {1}},
-                                                    {"both", {0, 1}},
-                                                    {"false", {0}},
-                                                    {"true", {1}},
-                                                    {"no", {0}},
-                                                    {"yes", {1}}});
+  const std::vector<int> values = parse_words<int>(
+      "causal", text,
+      {{"0", {0}}, {"1", {1}}, {"both", {0, 1}}, {"false", {0}}, {"true", {1}}, {"no", {0}}, {"yes", {1}}});
   return {values.begin(), values.end()};
 }
 
 std::vector<DType> parse_dtype_axis(std::string_view text) {
-  return parse_words<DType>("dtype", text, {{"fp32", {DType::fp32}}, {"fp16", {DType::fp16}}, {"bf16", {DType::bf16}}});
+  return parse_words<DType>("dtype", text,
+                            {{"fp32", {DType::fp32}}, {"fp16", {DType::fp16}}, {"bf16", {DType::bf16}}});
 }
 
 std::vector<Pass> parse_pass_axis(std::string_view text) {
-  return parse_words<Pass>("pass", text, {{"fwd", {Pass::fwd}}, {"bwd", {Pass::bwd}}, {"fwd+bwd", {Pass::fwd_bwd}}});
+  return parse_words<Pass>("pass", text,
+                           {{"fwd", {Pass::fwd}}, {"bwd", {Pass::bwd}}, {"fwd+bwd", {Pass::fwd_bwd}}});
 }
 
 std::vector<std::pair<int, int>> parse_tile_axis(std::string_view text) {
@@ -151,7 +152,8 @@ std::vector<std::pair<int, int>> parse_tile_axis(std::string_view text) {
       continue;
     }
     const auto fail = [&](std::string_view wrong) {
-      throw UsageError(fmt::format("--tile '{}': '{}' {}; right forms: 128x64,64x64 or default", text, item, wrong));
+      throw UsageError(
+          fmt::format("--tile '{}': '{}' {}; right forms: 128x64,64x64 or default", text, item, wrong));
     };
     const std::vector<std::string_view> sides = split(item, 'x');
     if (sides.size() != 2) fail("is not MxN");

@@ -78,8 +78,8 @@ std::string_view to_string(Fill f);   // "normal", "zeros"
 /// One line for messages: "fwd bf16 B2 H16/16 Nq1024 Nkv1024 d64 causal".
 std::string describe(const Problem& p);
 
-/// Throws UsageError naming the field and the rule it breaks: sizes below 1, kv_heads that do not divide heads,
-/// negative window or scale, or a tensor whose element count exceeds 2^62.
+/// Throws UsageError naming the field and the rule it breaks: sizes below 1, kv_heads that do not divide
+/// heads, negative window or scale, or a tensor whose element count exceeds 2^62.
 void validate(const Problem& p);
 
 }  // namespace attnprof

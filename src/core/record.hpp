@@ -23,8 +23,8 @@ struct TimeStats {
   double max_us = 0;
   int samples = 0;
   int warmups = 0;
-  bool converged = false;          ///< interval within the target before the time budget ended
-  bool below_resolution = false;   ///< median not above the timer's resolution: rates stay empty
+  bool converged = false;         ///< interval within the target before the time budget ended
+  bool below_resolution = false;  ///< median not above the timer's resolution: rates stay empty
 };
 
 /// Where byte and FLOP numbers came from. Nothing presents one as the other.
@@ -39,15 +39,15 @@ struct Counters {
   std::optional<int64_t> tensor_flops;
   std::optional<int64_t> fp32_flops;
   std::optional<double> tensor_pipe_active_pct;
-  int passes = 0;                  ///< replays it took; 0 when counted
-  bool drained = false;            ///< dirty L2 lines were written back inside the measured range
-  std::string status;              ///< "ok", or one cause: "permission", "version", "missing", "busy", "off", ...
+  int passes = 0;        ///< replays it took; 0 when counted
+  bool drained = false;  ///< dirty L2 lines were written back inside the measured range
+  std::string status;    ///< "ok", or one cause: "permission", "version", "missing", "busy", "off", ...
 };
 
 /// Device time of the kernels of one launch, from CUPTI activity records.
 struct KernelTimes {
-  double kernels_us = 0;   ///< sum of kernel durations
-  double gaps_us = 0;      ///< time between the first start and the last end not covered by a kernel
+  double kernels_us = 0;  ///< sum of kernel durations
+  double gaps_us = 0;     ///< time between the first start and the last end not covered by a kernel
   int launches = 0;
 };
 
@@ -56,32 +56,32 @@ struct VerifyResult {
   bool passed = false;
   int64_t rows_checked = 0;
   double max_abs_err = 0;
-  double rel_err = 0;        ///< ||o - ref||_2 / ||ref||_2 over the rows checked
-  double tolerance = 0;      ///< bound that rel_err had to meet
-  std::string message;       ///< when failed: first offending index and values; "both NaN at ..." is its own state
+  double rel_err = 0;    ///< ||o - ref||_2 / ||ref||_2 over the rows checked
+  double tolerance = 0;  ///< bound that rel_err had to meet
+  std::string message;  ///< when failed: first offending index and values; "both NaN at ..." is its own state
 };
 
 /// Conditions of the run, the same for all rows of one.
 struct RunConditions {
   CacheMode cache = CacheMode::cold;
   std::string tool_version;
-  std::string command;       ///< reproduces this row
-  std::string timestamp;     ///< UTC, ISO 8601
+  std::string command;    ///< reproduces this row
+  std::string timestamp;  ///< UTC, ISO 8601
   std::string hostname;
 };
 
 struct Record {
-  Case planned;              ///< config resolved
+  Case planned;  ///< config resolved
   DeviceInfo device;
   RunConditions conditions;
   Status status = Status::ok;
-  std::string message;       ///< reason, in one line, when not ok; warnings when ok
+  std::string message;  ///< reason, in one line, when not ok; warnings when ok
   std::optional<TimeStats> time;
   Counters counters;
   std::optional<KernelTimes> kernels;
   std::optional<ModelledWork> model;
   std::optional<int64_t> workspace_bytes;
-  std::optional<int64_t> available_bytes;   ///< memory free when planned (oom)
+  std::optional<int64_t> available_bytes;  ///< memory free when planned (oom)
   std::optional<VerifyResult> verify;
   std::optional<KernelResources> resources;
   std::optional<double> compile_ms;

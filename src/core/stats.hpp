@@ -13,9 +13,9 @@ struct Interval {
   double lo = 0;
   double hi = 0;
 };
-/// Distribution-free 95% confidence interval of the median from order statistics (binomial, exact for n <= 1000,
-/// normal approximation above; Conover, Practical Nonparametric Statistics, section 3.2). With fewer than 6 samples no
-/// such interval exists: returns [min, max].
+/// Distribution-free 95% confidence interval of the median from order statistics (binomial, exact for n <=
+/// 1000, normal approximation above; Conover, Practical Nonparametric Statistics, section 3.2). With fewer
+/// than 6 samples no such interval exists: returns [min, max].
 Interval median_interval(std::vector<double> x);
 
 /// Half width of the interval over the median; infinity when there are fewer than 6 samples or median <= 0.
@@ -26,10 +26,10 @@ struct StoppingRule {
   double target_half_width = 0.005;  ///< relative: the interval of the median inside +-0.5%
   int min_samples = 10;
   int max_samples = 1000;
-  double budget_s = 2.0;             ///< time for one case, all samples together
+  double budget_s = 2.0;  ///< time for one case, all samples together
 };
-/// True when the samples satisfy the rule or `elapsed_s` has used up the budget (never below min_samples unless
-/// the budget is exceeded three times over).
+/// True when the samples satisfy the rule or `elapsed_s` has used up the budget (never below min_samples
+/// unless the budget is exceeded three times over).
 bool enough(const StoppingRule& rule, const std::vector<double>& samples_us, double elapsed_s);
 
 /// Non-finite, zero and negative samples never enter the figures: they set below_resolution.

@@ -14,7 +14,8 @@ namespace {
 void require_usable(const std::vector<double>& scores, const std::vector<double>& values, int tile) {
   if (scores.empty()) throw UsageError("trace: no scores; e.g. --scores 2,1,3,0");
   if (scores.size() != values.size()) {
-    throw UsageError(fmt::format("trace: {} scores but {} values; give one value per score", scores.size(), values.size()));
+    throw UsageError(fmt::format("trace: {} scores but {} values; give one value per score", scores.size(),
+                                 values.size()));
   }
   if (tile < 1) throw UsageError(fmt::format("trace: tile {} is below 1", tile));
   for (const std::vector<double>* list : {&scores, &values}) {
@@ -26,8 +27,8 @@ void require_usable(const std::vector<double>& scores, const std::vector<double>
 
 }  // namespace
 
-std::vector<TraceStep> trace_online_softmax(const std::vector<double>& scores, const std::vector<double>& values,
-                                            int tile) {
+std::vector<TraceStep> trace_online_softmax(const std::vector<double>& scores,
+                                            const std::vector<double>& values, int tile) {
   require_usable(scores, values, tile);
   std::vector<TraceStep> steps;
   double m = -std::numeric_limits<double>::infinity(), l = 0, u = 0;

@@ -10,32 +10,35 @@
 
 namespace attnprof {
 
-/// One row of exact attention in float64 from stored inputs. `q_row` has head_dim elements; `k`, `v` are the KV head,
-/// [seqlen_kv, head_dim], in p.dtype. Writes head_dim outputs and returns the log-sum-exp (-inf and zeros for a row
-/// with no visible key). Two-pass softmax (Milakov & Gimelshein 2018, section 2: "safe softmax").
-double reference_row(const Problem& p, int64_t i, const void* q_row, const void* k, const void* v, double* out);
+/// One row of exact attention in float64 from stored inputs: for tests. `q_row` has head_dim elements; `k`,
+/// `v` are the KV head, [seqlen_kv, head_dim], in p.dtype. Writes head_dim outputs and returns the
+/// log-sum-exp (-inf and zeros for a row with no visible key). See core/reference.hpp.
+double reference_row(const Problem& p, int64_t i, const void* q_row, const void* k, const void* v,
+                     double* out);
 
-/// Bound on rel_err = ||o - ref||_2 / ||ref||_2 for one problem, derived from the dtype's unit roundoff and the length;
-/// the reasoning stands beside the definition. `materialized` is for baselines that round S and P to the dtype.
+/// Bound on rel_err = ||o - ref||_2 / ||ref||_2 for zero-mean inputs, derived from the dtype's unit roundoff
+/// and the length; the reasoning stands in reference.cpp. `materialized` is for baselines that round S and P
+/// to the dtype.
 double tolerance(const Problem& p, bool materialized);
 
 /// Gives the verifier access to tensors wherever they live. Offsets and counts in elements.
 struct TensorReader {
-  std::function<void(void* dst, int64_t offset, int64_t count)> q, k, v, o;
+  std::function<void(void*dst, int64_t offset, int64_t count)> q, k, v, o;
   std::function<void(float* dst, int64_t offset, int64_t count)> lse;  ///< empty: LSE not checked
 };
 
 struct VerifyOptions {
-  int64_t max_rows = 64;        ///< random rows checked; all rows when the problem has no more than this many ... x4
-  double max_flops = 2e9;       ///< cap on the reference's own work
+  int64_t max_rows = 64;   ///< rows checked; all of them when the problem has at most four times as many
+  double max_flops = 2e9;  ///< cap on the reference's own work
   bool materialized = false;
   uint64_t seed = 7;
 };
 
-/// Checks that every element of O is finite (the runner fills O with NaN first, so a row that no kernel wrote is
-/// found), then a random sample of rows (always including the first and last row of the first and last head, and
-/// rows at the edge of visibility) against reference_row, LSE included. NaN never passes: in the result only, in the
-/// reference only, and in both are distinct messages naming the first index.
+/// Checks that every element of O is finite (the runner fills O with NaN first, so a row that no kernel wrote
+/// is found), then a sample of rows (all of a small problem; else random ones of a few heads, with the first
+/// and last row of the first and last head and the rows where visibility begins) against reference_row: each
+/// element against its hard bound, all together against tolerance(), LSE included. NaN never passes: in the
+/// result only, in the reference only, and in both are distinct messages naming the first index.
 VerifyResult verify(const Problem& p, const TensorReader& tensors, const VerifyOptions& options);
 
 }  // namespace attnprof

@@ -11,8 +11,8 @@ namespace attnprof {
 
 struct CounterRequest {
   CacheMode cache = CacheMode::cold;
-  /// true: dirty L2 lines are written back inside the measured range (their HBM writes are charged to the case);
-  /// false: as `ncu` does, the range ends when the last kernel does.
+  /// true: dirty L2 lines are written back inside the measured range (their HBM writes are charged to the
+  /// case); false: as `ncu` does, the range ends when the last kernel does.
   bool drain = true;
   /// false: HBM and L2 bytes only (fewest passes); true: FLOPs and pipe utilisation too.
   bool flops = true;
@@ -24,7 +24,8 @@ class CounterSource {
  public:
   virtual ~CounterSource() = default;
   virtual Counters measure(Prepared& work, const CounterRequest& request) = 0;
-  /// Device times of the kernels of one launch, taken unprofiled by counters. Empty when records cannot be had.
+  /// Device times of the kernels of one launch, taken unprofiled by counters. Empty when records cannot be
+  /// had.
   virtual std::optional<KernelTimes> kernel_times(Prepared& work, CacheMode cache) = 0;
   /// "" when counters work; else one line with the cause and its cure, for stderr, said once per run.
   virtual std::string hint() const = 0;

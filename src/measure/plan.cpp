@@ -15,11 +15,14 @@ namespace {
 auto identity(const Case& c) {
   const Problem& p = c.problem;
   const KernelConfig& k = c.config;
-  return std::make_tuple(p.pass, p.dtype, p.batch, p.heads, p.kv_heads, p.seqlen_q, p.seqlen_kv, p.head_dim, p.causal,
-                         p.window, p.scale, p.fill, p.seed, c.impl, k.tile_m, k.tile_n, k.stages, k.warps);
+  return std::make_tuple(p.pass, p.dtype, p.batch, p.heads, p.kv_heads, p.seqlen_q, p.seqlen_kv, p.head_dim,
+                         p.causal, p.window, p.scale, p.fill, p.seed, c.impl, k.tile_m, k.tile_n, k.stages,
+                         k.warps);
 }
 
-int64_t operand_bytes(const Problem& p) { return q_bytes(p) + 2 * kv_bytes(p) + o_bytes(p) + lse_bytes(p); }
+int64_t operand_bytes(const Problem& p) {
+  return q_bytes(p) + 2 * kv_bytes(p) + o_bytes(p) + lse_bytes(p);
+}
 
 PlannedRow plan_row(const PlannedCase& typed, const DeviceInfo& device, const FindImplementation& find) {
   PlannedRow row;
@@ -87,11 +90,12 @@ std::string reproduce_command(const Record& record) {
   const Problem& p = record.planned.problem;
   const KernelConfig& c = record.planned.config;
   std::string command = fmt::format(
-      "attnprof sweep --device {} --impl {} --pass {} --dtype {} --batch {} --heads {} --kv-heads {} --seqlen {} "
+      "attnprof sweep --device {} --impl {} --pass {} --dtype {} --batch {} --heads {} --kv-heads {} "
+      "--seqlen {} "
       "--seqlen-kv {} --head-dim {} --causal {}",
-      record.device.kind == DeviceKind::host ? "cpu" : std::to_string(record.device.index), record.planned.impl,
-      to_string(p.pass), to_string(p.dtype), p.batch, p.heads, p.kv_heads, p.seqlen_q, p.seqlen_kv, p.head_dim,
-      p.causal ? 1 : 0);
+      record.device.kind == DeviceKind::host ? "cpu" : std::to_string(record.device.index),
+      record.planned.impl, to_string(p.pass), to_string(p.dtype), p.batch, p.heads, p.kv_heads, p.seqlen_q,
+      p.seqlen_kv, p.head_dim, p.causal ? 1 : 0);
   if (p.window != 0) command += fmt::format(" --window {}", p.window);
   if (p.scale != 0) command += fmt::format(" --scale {}", p.scale);
   if (p.fill != Fill::normal) command += fmt::format(" --fill {}", to_string(p.fill));

@@ -1,5 +1,5 @@
-// From typed combinations to rows: aliases and default tiles resolved, impossible ones given their reason, work and
-// memory predicted. Nothing is allocated or compiled yet.
+// From typed combinations to rows: aliases and default tiles resolved, impossible ones given their reason,
+// work and memory predicted. Nothing is allocated or compiled yet.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@ namespace attnprof {
 
 /// One row of the CSV-to-be.
 struct PlannedRow {
-  Case planned;                           ///< resolved
-  const Implementation* impl = nullptr;   ///< never null after plan()
-  Status status = Status::ok;             ///< ok: to be measured; skipped or unsupported: `reason` says why
+  Case planned;                          ///< resolved
+  const Implementation* impl = nullptr;  ///< never null after plan()
+  Status status = Status::ok;            ///< ok: to be measured; skipped or unsupported: `reason` says why
   std::string reason;
   ModelledWork model;
   int64_t workspace_bytes = 0;
@@ -28,12 +28,13 @@ struct PlannedRow {
 /// Looks a name up for a device; `find_implementation` of cli/registry.hpp, or a test's own.
 using FindImplementation = std::function<const Implementation&(std::string_view, const DeviceInfo&)>;
 
-/// Keeps the order. Combinations that resolve to the same row (a tile axis over an untiled implementation, "fused" beside
-/// its own name) appear once. Throws UsageError for an unknown implementation.
+/// Keeps the order. Combinations that resolve to the same row (a tile axis over an untiled implementation,
+/// "fused" beside its own name) appear once. Throws UsageError for an unknown implementation.
 std::vector<PlannedRow> plan(const std::vector<PlannedCase>& cases, const DeviceInfo& device,
                              const FindImplementation& find);
 
-/// Splits rows into runs of one problem each, in order: [begin, end) index pairs. Those are measured interleaved.
+/// Splits rows into runs of one problem each, in order: [begin, end) index pairs. Those are measured
+/// interleaved.
 std::vector<std::pair<size_t, size_t>> group_by_problem(const std::vector<PlannedRow>& rows);
 
 /// The record of a row that is not measured (or not yet): identity, model and reason, no measurement.

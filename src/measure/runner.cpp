@@ -18,17 +18,21 @@ double steady_now_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// Fills with the byte 0xFF: NaN in fp32, fp16 and bf16, so that an element nobody wrote cannot verify as right.
+/// Fills with the byte 0xFF: NaN in fp32, fp16 and bf16, so that an element nobody wrote cannot verify as
+/// right.
 constexpr unsigned char kNanByte = 0xFF;
 
-/// Samples taken from one case before the next one's turn: about this long, so that drift hits all cases alike.
+/// Samples taken from one case before the next one's turn: about this long, so that drift hits all cases
+/// alike.
 constexpr double kTurnUs = 20e3;
 constexpr int kMaxSamplesPerTurn = 20;
 
-int samples_per_turn(const std::vector<double>& samples_us) {
+int samples_per_turn(const std::vector<double>& samples_us, int max_samples) {
   if (samples_us.empty()) return 1;
   const double typical_us = std::max(samples_us.back(), 1.0);
-  return std::clamp(static_cast<int>(kTurnUs / typical_us), 1, kMaxSamplesPerTurn);
+  const int left = max_samples - static_cast<int>(samples_us.size());
+  return std::clamp(static_cast<int>(kTurnUs / typical_us), 1,
+                    std::min(kMaxSamplesPerTurn, std::max(1, left)));
 }
 
 }  // namespace
@@ -93,8 +97,8 @@ std::unique_ptr<Runner::Operands> Runner::load_operands(const Problem& p) {
   return operands;
 }
 
-std::vector<Runner::Active> Runner::activate(const PlannedRow* begin, const PlannedRow* end, const Operands& operands,
-                                             std::vector<Record>& records) {
+std::vector<Runner::Active> Runner::activate(const PlannedRow* begin, const PlannedRow* end,
+                                             const Operands& operands, std::vector<Record>& records) {
   std::vector<Active> cases;
   for (const PlannedRow* row = begin; row != end; ++row) {
     Record& record = records[static_cast<size_t>(row - begin)];
@@ -140,11 +144,12 @@ void Runner::time_interleaved(std::vector<Active>& cases, const std::atomic<bool
       if (!active.alive() || !active.timing) continue;
       active.guarded([&] {
         const double start_s = now_s_();
-        const std::vector<double> turn =
-            device_.sample_us(*active.work, options_.cache, samples_per_turn(active.samples_us));
+        const std::vector<double> turn = device_.sample_us(
+            *active.work, options_.cache, samples_per_turn(active.samples_us, options_.stopping.max_samples));
         active.elapsed_s += now_s_() - start_s;
         active.samples_us.insert(active.samples_us.end(), turn.begin(), turn.end());
-        const bool hurry = stop && static_cast<int>(active.samples_us.size()) >= options_.stopping.min_samples;
+        const bool hurry =
+            stop && static_cast<int>(active.samples_us.size()) >= options_.stopping.min_samples;
         active.timing = !hurry && !stats::enough(options_.stopping, active.samples_us, active.elapsed_s);
         if (!active.timing) active.record->clocks = device_.clocks();
       });
@@ -154,7 +159,8 @@ void Runner::time_interleaved(std::vector<Active>& cases, const std::atomic<bool
   for (Active& active : cases) {
     if (!active.alive()) continue;
     Record& record = *active.record;
-    record.time = stats::summarise(options_.stopping, active.samples_us, options_.warmups, device_.timer_resolution_us());
+    record.time = stats::summarise(options_.stopping, active.samples_us, options_.warmups,
+                                   device_.timer_resolution_us());
     if (record.time->samples == 0) {
       record.status = Status::no_samples;
       record.message = fmt::format("none of {} timings was a positive number", active.samples_us.size());
@@ -187,7 +193,8 @@ void Runner::check(Active& active, const Operands& operands) {
   const Problem& p = operands.problem;
   const auto reader = [this](Buffer& buffer, int64_t element_bytes) {
     return [this, &buffer, element_bytes](void* dst, int64_t offset, int64_t count) {
-      device_.download(dst, static_cast<const char*>(buffer.data()) + offset * element_bytes, count * element_bytes);
+      device_.download(dst, static_cast<const char*>(buffer.data()) + offset * element_bytes,
+                       count * element_bytes);
     };
   };
   TensorReader tensors;
@@ -208,7 +215,8 @@ void Runner::check(Active& active, const Operands& operands) {
   }
 }
 
-std::vector<Record> Runner::run(const PlannedRow* begin, const PlannedRow* end, const std::atomic<bool>& stop) {
+std::vector<Record> Runner::run(const PlannedRow* begin, const PlannedRow* end,
+                                const std::atomic<bool>& stop) {
   std::vector<Record> records;
   int64_t workspace_bytes = 0;
   const int64_t free_bytes = device_.free_bytes();
@@ -217,13 +225,14 @@ std::vector<Record> Runner::run(const PlannedRow* begin, const PlannedRow* end, 
     if (row->status == Status::ok && row->memory_bytes > free_bytes) {
       record.status = Status::oom;
       record.available_bytes = free_bytes;
-      record.message = fmt::format("needs {} bytes ({} of them workspace), {} bytes are free", row->memory_bytes,
-                                   row->workspace_bytes, free_bytes);
+      record.message = fmt::format("needs {} bytes ({} of them workspace), {} bytes are free",
+                                   row->memory_bytes, row->workspace_bytes, free_bytes);
     }
     if (record.status == Status::ok) workspace_bytes = std::max(workspace_bytes, row->workspace_bytes);
     records.push_back(std::move(record));
   }
-  const bool any = std::any_of(records.begin(), records.end(), [](const Record& r) { return r.status == Status::ok; });
+  const bool any =
+      std::any_of(records.begin(), records.end(), [](const Record& r) { return r.status == Status::ok; });
   if (!any) return records;
 
   device_.begin_range(describe(begin->planned.problem));
@@ -252,7 +261,8 @@ std::vector<Record> Runner::run(const PlannedRow* begin, const PlannedRow* end, 
     warm_up(cases);
     if (options_.time) time_interleaved(cases, stop);
     for (Active& active : cases) {
-      device_.begin_range(fmt::format("{} {}", active.row->planned.impl, describe(active.row->planned.problem)));
+      device_.begin_range(
+          fmt::format("{} {}", active.row->planned.impl, describe(active.row->planned.problem)));
       active.guarded([&] { count(active); });
       // After the counters' replays, so that what they did to the output is checked too.
       if (options_.verify) active.guarded([&] { check(active, *operands); });

@@ -25,16 +25,18 @@ struct RunOptions {
   bool drain = true;  ///< charge the write-back of dirty L2 lines to the case
 };
 
-/// The protocol of one problem, the same for every device. Throws only for errors that end the sweep (a sink that fails is
-/// the caller's affair); whatever happens to a row becomes its status.
+/// The protocol of one problem, the same for every device. Throws only for errors that end the sweep (a sink
+/// that fails is the caller's affair); whatever happens to a row becomes its status.
 class Runner {
  public:
-  /// `counters` may be null (host: bytes are counted by the implementation). `now_s` is a steady clock in seconds.
+  /// `counters` may be null (host: bytes are counted by the implementation). `now_s` is a steady clock in
+  /// seconds.
   Runner(Device& device, CounterSource* counters, RunOptions options, RunConditions conditions,
          std::function<double()> now_s = {});
 
-  /// Measures rows of one problem, implementations interleaved. Returns one record per row, in order. When `stop` becomes
-  /// true, sampling ends as soon as each case has its minimum, so that the rows in hand stay whole.
+  /// Measures rows of one problem, implementations interleaved. Returns one record per row, in order. When
+  /// `stop` becomes true, sampling ends as soon as each case has its minimum, so that the rows in hand stay
+  /// whole.
   std::vector<Record> run(const PlannedRow* begin, const PlannedRow* end, const std::atomic<bool>& stop);
 
   /// Times one row again (no verification, no counters): did the machine drift during the sweep?

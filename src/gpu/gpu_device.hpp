@@ -1,15 +1,16 @@
-// The GPU as implementations see it: compiled kernels, a stream, libraries. Only kernels/*_gpu.cpp, baselines/*_gpu.cpp
-// and src/gpu include this.
+// The GPU as implementations see it: compiled kernels, a stream, libraries. Only kernels/*_gpu.cpp,
+// baselines/*_gpu.cpp and src/gpu include this.
 #pragma once
 
 #include <cublasLt.h>
 #include <cuda.h>
 
-#include <array>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "core/device.hpp"
 #include "core/implementation.hpp"
@@ -23,6 +24,8 @@ struct CompiledKernel {
   CUfunction function = nullptr;
   KernelResources resources;  ///< smem_bytes holds the static part only
   double compile_ms = 0;      ///< 0 when the cubin came from the on-disk cache
+  std::string name;           ///< "flash2.cu:attention -DATTNPROF_TILE_M=128", for messages
+  std::string note;           ///< not built for this architecture itself: what it was built for, and why
 };
 
 struct LaunchShape {
@@ -37,19 +40,34 @@ class GpuDevice : public Device {
   /// The driver's entry points; valid while the device lives.
   virtual const DriverApi& driver() const = 0;
   virtual CUstream stream() const = 0;
-  /// Compiled on first use (or earlier, by compile_kernels). Throws CaseError with the first line of the compile log
-  /// and the path of the whole log.
+  virtual CUcontext context() const = 0;
+  virtual CUdevice cu_device() const = 0;
+  /// Compiled on first use (or earlier, by compile_kernels). Throws CaseError with the first line of the
+  /// compile log and the path of the whole log.
   virtual const CompiledKernel& kernel(const KernelSpec& spec) = 0;
+  /// Compiles those of `specs` that neither this object nor the on-disk cache has, in parallel. Failures are
+  /// kept and thrown by kernel(). See compile_kernels in gpu.hpp.
+  virtual void compile(const std::vector<KernelSpec>& specs,
+                       const std::function<void(int done, int total)>& progress) = 0;
   /// Handle and API of cuBLASLt, loaded on first use. Throws CaseError naming the library that is missing.
   virtual const CublasLtApi& cublas_lt() = 0;
   virtual cublasLtHandle_t cublas_lt_handle() = 0;
 
-  /// Enqueues one kernel on stream(). `args` are addresses of the arguments. Throws CaseError with the driver's name for
-  /// the failure, the grid and the shared memory asked for.
-  virtual void launch(const CompiledKernel& kernel, const LaunchShape& shape, std::initializer_list<const void*> args) = 0;
+  /// Enqueues one kernel on stream(). `args` are addresses of the arguments. Throws CaseError with the
+  /// driver's name for the failure, the grid and the shared memory asked for.
+  virtual void launch(const CompiledKernel& kernel, const LaunchShape& shape,
+                      std::initializer_list<const void*> args) = 0;
+
+  /// Enqueues the eviction of the L2 by reading: dirty lines are written back, clean ones take their place.
+  virtual void flush_l2() = 0;
+  /// Waits for stream(). Throws CaseError; an error that the context does not survive (illegal address, ...)
+  /// marks the device as lost, and every later call that needs it throws that reason.
+  virtual void synchronize(const std::string& attempt) = 0;
 };
 
 /// The implementations of this device kind are handed a Device that is a GpuDevice.
-inline GpuDevice& as_gpu(Device& device) { return static_cast<GpuDevice&>(device); }
+inline GpuDevice& as_gpu(Device& device) {
+  return static_cast<GpuDevice&>(device);
+}
 
 }  // namespace attnprof

@@ -1,0 +1,121 @@
+#include "gpu/shared_library.hpp"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <system_error>
+#include <utility>
+
+namespace attnprof {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+void add_toolkit(std::vector<fs::path>& folders, const fs::path& root) {
+  for (const char* sub :
+       {"targets/x86_64-linux/lib", "targets/sbsa-linux/lib", "lib64", "lib", "extras/CUPTI/lib64"}) {
+    folders.push_back(root / sub);
+  }
+}
+
+/// NVIDIA's wheels: nvidia/<part>/lib each (CUDA 12), or nvidia/cu13/lib for all (CUDA 13).
+void add_wheels(std::vector<fs::path>& folders, const fs::path& nvidia) {
+  std::error_code ignored;
+  for (const auto& part : fs::directory_iterator(nvidia, ignored)) folders.push_back(part.path() / "lib");
+}
+
+void add_site_packages(std::vector<fs::path>& folders, const fs::path& prefix) {
+  std::error_code ignored;
+  for (const auto& python : fs::directory_iterator(prefix / "lib", ignored)) {
+    add_wheels(folders, python.path() / "site-packages" / "nvidia");
+  }
+}
+
+/// A folder that scripts filled from wheels, in any of the shapes such a folder takes.
+void add_wheel_folder(std::vector<fs::path>& folders, const fs::path& root) {
+  folders.push_back(root);
+  add_toolkit(folders, root);
+  add_wheels(folders, root / "nvidia");
+  add_site_packages(folders, root);
+}
+
+}  // namespace
+
+std::vector<fs::path> library_folders() {
+  std::vector<fs::path> folders;
+  if (const std::string libs = environment("ATTNPROF_CUDA_LIBS"); !libs.empty())
+    add_wheel_folder(folders, libs);
+  for (const char* name : {"CUDA_HOME", "CUDA_PATH"}) {
+    if (const std::string home = environment(name); !home.empty()) add_toolkit(folders, home);
+  }
+  std::error_code error;
+  if (const fs::path self = fs::read_symlink("/proc/self/exe", error); !error) {
+    const fs::path beside = self.parent_path();
+    for (const fs::path& root :
+         {beside / ".cuda", beside.parent_path() / ".cuda", beside.parent_path().parent_path() / ".cuda"}) {
+      if (fs::is_directory(root, error)) add_wheel_folder(folders, root);
+    }
+  }
+  if (const std::string venv = environment("VIRTUAL_ENV"); !venv.empty()) add_site_packages(folders, venv);
+  add_toolkit(folders, ATTNPROF_CUDA_ROOT);
+  add_toolkit(folders, "/usr/local/cuda");
+  return folders;
+}
+
+SharedLibrary::SharedLibrary(const std::vector<std::string>& names) {
+  const auto open = [this](const std::string& file) {
+    handle_ = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (handle_) path_ = file;
+    return handle_ != nullptr;
+  };
+  for (const std::string& name : names) {
+    if (open(name)) return;
+  }
+  std::error_code ignored;
+  for (const fs::path& folder : library_folders()) {
+    for (const std::string& name : names) {
+      if (!fs::exists(folder / name, ignored)) continue;
+      if (open(folder / name)) return;
+      error_ = dlerror();  // there, but it does not load: worth more than "not found"
+    }
+  }
+  if (error_.empty()) {
+    error_ = names.front() + " was not found on the loader's path, in CUDA_HOME or in ATTNPROF_CUDA_LIBS";
+  }
+}
+
+SharedLibrary::~SharedLibrary() {
+  if (handle_) dlclose(handle_);
+}
+
+SharedLibrary::SharedLibrary(SharedLibrary&& other) noexcept
+    : handle_(std::exchange(other.handle_, nullptr)),
+      path_(std::move(other.path_)),
+      error_(std::move(other.error_)) {}
+
+SharedLibrary& SharedLibrary::operator=(SharedLibrary&& other) noexcept {
+  std::swap(handle_, other.handle_);
+  std::swap(path_, other.path_);
+  std::swap(error_, other.error_);
+  return *this;
+}
+
+void* SharedLibrary::symbol(const char* name) const {
+  return handle_ ? dlsym(handle_, name) : nullptr;
+}
+
+std::string load_symbols(const SharedLibrary& library, const std::vector<SymbolSlot>& slots) {
+  for (const SymbolSlot& entry : slots) {
+    *entry.slot = library.symbol(entry.name);
+    if (!*entry.slot && entry.required) return entry.name;
+  }
+  return "";
+}
+
+}  // namespace attnprof

@@ -33,15 +33,13 @@ struct OnlineSoftmax {
     }
   }
 
-  /// Takes a tile's scores into `m`; rescales `sum` and `output` where it moved. All lanes of the warp together.
-  template <int kScoreBlocks, int kOutputBlocks>
-  __device__ __forceinline__ void raise_maximum(const float (&scores)[kRowBlocks][kScoreBlocks][4],
-                                                float (&output)[kRowBlocks][kOutputBlocks][4], float c) {
-    float largest[kRows];
-    bool outgrown = false;
+  /// Largest score of each row in this warp's part of the tile.
+  template <int kScoreBlocks>
+  __device__ __forceinline__ static void find_largest(float (&largest)[kRows],
+                                                      const float (&scores)[kRowBlocks][kScoreBlocks][4]) {
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
-      largest[r] = m[r];
+      largest[r] = negative_infinity();
 #pragma unroll
       for (int n = 0; n < kScoreBlocks; ++n) {
         const float(&s)[4] = scores[r / 2][n];
@@ -49,6 +47,17 @@ struct OnlineSoftmax {
       }
       largest[r] = fmaxf(largest[r], __shfl_xor_sync(0xffffffffu, largest[r], 2));
       largest[r] = fmaxf(largest[r], __shfl_xor_sync(0xffffffffu, largest[r], 1));
+    }
+  }
+
+  /// Takes a tile's largest scores into `m`; rescales `sum` and `output` where it moved. All lanes of the warp together.
+  template <int kOutputBlocks>
+  __device__ __forceinline__ void raise_maximum(float (&largest)[kRows],
+                                                float (&output)[kRowBlocks][kOutputBlocks][4], float c) {
+    bool outgrown = false;
+#pragma unroll
+    for (int r = 0; r < kRows; ++r) {
+      largest[r] = fmaxf(largest[r], m[r]);
       outgrown |= (largest[r] - m[r]) * c > kSlack;  // first tile: infinite; no key seen yet: NaN, false
     }
     if (!__any_sync(0xffffffffu, outgrown)) return;
@@ -108,14 +117,21 @@ struct OnlineSoftmax {
     }
   }
 
-  /// Completes the sums over the quad. Row r's output is then multiplied by `factor[r]`, and its log-sum-exp (natural) is
-  /// `lse[r]`; a row that saw no key gets 0 and -inf.
-  __device__ __forceinline__ void finish(float (&factor)[kRows], float (&lse)[kRows], float c) {
-    constexpr float kLn2 = 0.693147180559945f;
+  /// Completes this warp's sums over the quad.
+  __device__ __forceinline__ void reduce_sums() {
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
       sum[r] += __shfl_xor_sync(0xffffffffu, sum[r], 2);
       sum[r] += __shfl_xor_sync(0xffffffffu, sum[r], 1);
+    }
+  }
+
+  /// Row r's output times `factor[r]` is the result, and `lse[r]` its log-sum-exp (natural); a row that saw no key gets 0
+  /// and -inf.
+  __device__ __forceinline__ void finish(float (&factor)[kRows], float (&lse)[kRows], float c) const {
+    constexpr float kLn2 = 0.693147180559945f;
+#pragma unroll
+    for (int r = 0; r < kRows; ++r) {
       const bool empty = sum[r] == 0.0f;
       factor[r] = empty ? 0.0f : 1.0f / sum[r];
       lse[r] = empty ? negative_infinity() : m[r] * (c * kLn2) + logf(sum[r]);

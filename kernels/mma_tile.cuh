@@ -5,13 +5,13 @@
 
 namespace attnprof {
 
-/// Shared-memory layout of a tile of rows of `kHeadDim` 16-bit elements. Rows are padded with zeros to whole k16 steps,
+/// Shared-memory layout of a tile of rows of `kElements` 16-bit elements. Rows are padded with zeros to whole k16 steps,
 /// and the pitch is an odd number of 16-byte chunks: the eight rows that one ldmatrix phase reads then start in eight
 /// different groups of four banks, so no access conflicts, and every fragment's address is a lane's base plus a
 /// constant. (A XOR swizzle would save the one chunk a row, and cost address registers.)
-template <int kHeadDim>
+template <int kElements>
 struct TileLayout {
-  static constexpr int kColumns = (kHeadDim + 15) / 16 * 16;  ///< elements, zero-padded
+  static constexpr int kColumns = (kElements + 15) / 16 * 16;  ///< elements, zero-padded
   static constexpr int kChunks = kColumns / 8;                ///< 16-byte chunks that hold them
   static constexpr int kPitch = (kChunks + 1) * 16;           ///< bytes; kChunks is even, so this is odd in chunks
 };
@@ -50,17 +50,17 @@ __device__ __forceinline__ void load_tile(unsigned tile, const void* rows, int r
 
 /// Where this lane points ldmatrix for 16x16 blocks whose four 8x8 matrices are ordered down the rows first: the A
 /// operand, and with `ldmatrix_x4_transposed` the B operand from a tile whose rows run along k (V).
-template <int kHeadDim>
+template <class Layout>
 __device__ __forceinline__ unsigned lane_offset_rows_first() {
   const int lane = threadIdx.x % 32;
-  return (lane % 16) * TileLayout<kHeadDim>::kPitch + (lane / 16) * 16;
+  return (lane % 16) * Layout::kPitch + (lane / 16) * 16;
 }
 
 /// The same, ordered along the columns first: the B operand from a tile whose rows run along n (K).
-template <int kHeadDim>
+template <class Layout>
 __device__ __forceinline__ unsigned lane_offset_columns_first() {
   const int lane = threadIdx.x % 32;
-  return (lane / 16 * 8 + lane % 8) * TileLayout<kHeadDim>::kPitch + (lane / 8 % 2) * 16;
+  return (lane / 16 * 8 + lane % 8) * Layout::kPitch + (lane / 8 % 2) * 16;
 }
 
 }  // namespace attnprof

@@ -14,6 +14,13 @@ __device__ __forceinline__ unsigned smem_address(const void* pointer) {
   return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
 }
 
+/// The same value, but the compiler cannot know it: what is computed from it here is computed again rather than kept in
+/// registers since it was last needed.
+__device__ __forceinline__ int recomputed(int value) {
+  asm volatile("" : "+r"(value));
+  return value;
+}
+
 // ---- asynchronous copies, global to shared (9.7.9.25.3) --------------------------------------------------------
 
 /// 16 bytes through L2 only; both addresses 16-byte aligned.
@@ -34,6 +41,13 @@ __device__ __forceinline__ void cp_async_commit() { asm volatile("cp.async.commi
 template <int kPending>
 __device__ __forceinline__ void cp_async_wait() {
   asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
+}
+
+// ---- barriers (9.7.13.1) ----------------------------------------------------------------------------------------
+
+/// Barrier `id` (1 to 15; 0 is __syncthreads) of `threads` threads, whole warps.
+__device__ __forceinline__ void barrier_sync(int id, int threads) {
+  asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
 
 // ---- matrix fragments (9.7.15.5.15) ----------------------------------------------------------------------------

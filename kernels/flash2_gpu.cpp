@@ -1,0 +1,263 @@
+// Host side of flash2.cu: which cases it takes, how it is cut, what it costs, how it is launched.
+#include "kernels/flash2_gpu.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/error.hpp"
+#include "core/theory.hpp"
+#include "gpu/gpu_device.hpp"
+#include "kernels/params.cuh"
+
+namespace attnprof {
+
+namespace {
+
+constexpr int kMaxWarps = 16;
+constexpr int kMaxStages = 4;
+/// fp32 accumulators (S and O) that a thread can hold beside fragments and addresses without spilling.
+constexpr int kMaxAccumulators = 192;
+
+int round_up(int64_t x, int64_t step) {
+  return static_cast<int>((x + step - 1) / step * step);
+}
+
+/// Warps that share rows: above head_dim 128 a warp cannot hold 32 rows of O, and two split its columns
+/// (flash2.cu).
+int sides(const Problem& p, const KernelConfig& k) {
+  return p.head_dim > 128 && k.tile_n % 32 == 0 ? 2 : 1;
+}
+
+/// m16 blocks of query rows in one warp's registers; 0 when the warps do not divide the tile.
+int row_blocks(const Problem& p, const KernelConfig& k) {
+  const int rows = k.tile_m * sides(p, k);
+  return k.warps > 0 && rows % (16 * k.warps) == 0 ? rows / (16 * k.warps) : 0;
+}
+
+/// TileLayout's pitch in mma_tile.cuh.
+int64_t pitch_bytes(int64_t elements) {
+  return 2 * round_up(elements, 16) + 16;
+}
+
+int64_t smem_bytes(const Problem& p, const KernelConfig& k) {
+  const int64_t operands = pitch_bytes(p.head_dim) * (k.tile_m + 2 * k.stages * k.tile_n);
+  const int64_t exchange = k.tile_m * (pitch_bytes(k.tile_n) + 2 * 4);  // P, and a float per side and row
+  return operands + (sides(p, k) == 2 ? exchange : 0);
+}
+
+int accumulators(const Problem& p, const KernelConfig& k) {
+  const int columns = round_up(p.head_dim, 16);
+  return row_blocks(p, k) * (columns + k.tile_n) / 2 / sides(p, k);
+}
+
+/// Warps so that each works on 32 rows where registers allow, else on 16.
+int default_warps(const Problem& p, KernelConfig k) {
+  for (const int blocks : {2, 1}) {
+    const int rows = k.tile_m * sides(p, k);
+    if (rows % (16 * blocks) != 0) continue;
+    k.warps = rows / (16 * blocks);
+    if (k.warps <= kMaxWarps && k.warps % sides(p, k) == 0 && accumulators(p, k) <= kMaxAccumulators)
+      return k.warps;
+  }
+  return std::clamp(k.tile_m / 16, 1, kMaxWarps);
+}
+
+/// Blocks of one SM that the register allocation must leave room for: three where S and O are small, so that
+/// twelve warps hide each other's latencies.
+int blocks_per_sm(const Problem& p, const KernelConfig& k) {
+  if (k.warps > 4) return 1;
+  return accumulators(p, k) <= 112 && !p.causal && p.window == 0 ? 3 : 2;
+}
+
+/// Measured on an H200 (kernels/NOTES.md); the same reasons hold on other chips.
+KernelConfig resolve(const Problem& p, const KernelConfig& asked, const DeviceInfo& device) {
+  KernelConfig k = asked;
+  const bool masked = p.causal || p.window > 0;
+  if (k.tile_m == 0) k.tile_m = p.head_dim <= 128 ? 128 : 64;
+  if (k.tile_n == 0) {
+    if (p.head_dim <= 64)
+      k.tile_n = masked ? 128 : 48;
+    else if (p.head_dim <= 128)
+      k.tile_n = 48;
+    else
+      k.tile_n = 64;
+  }
+  if (k.warps == 0) k.warps = default_warps(p, k);
+  if (k.stages == 0) {
+    // Small tiles meet the barrier often, and a second stage saves one of two; large ones hide their loads
+    // under the product before, and a second stage would only cost shared memory and registers.
+    constexpr int64_t kLargeTileBytes = 16 << 10;
+    k.stages = k.tile_n * p.head_dim * 2 < kLargeTileBytes ? 2 : 1;
+    if (smem_bytes(p, k) > device.smem_per_block_bytes) k.stages = 1;
+  }
+  return k;
+}
+
+Unsupported supports(const Case& c, const DeviceInfo& device) {
+  const Problem& p = c.problem;
+  const KernelConfig& k = c.config;
+  if (device.compute_capability < 80) {
+    return fmt::format("flash2 needs compute capability 8.0, this GPU has {}.{}",
+                       device.compute_capability / 10, device.compute_capability % 10);
+  }
+  if (p.pass != Pass::fwd) return fmt::format("flash2 computes fwd only, not {}", to_string(p.pass));
+  if (p.dtype == DType::fp32)
+    return "flash2 takes bf16 and fp16, not fp32: its matrix products need 16-bit operands";
+  if (p.head_dim < 8 || p.head_dim > 256 || p.head_dim % 8 != 0) {
+    return fmt::format("flash2 needs head_dim in 8..256 in steps of 8, not {}", p.head_dim);
+  }
+  constexpr int64_t kMaxSide = int64_t{1} << 30;  // row and key numbers are 32-bit on the device
+  if (std::max(p.seqlen_q, p.seqlen_kv) > kMaxSide) {
+    return fmt::format("flash2 needs seqlen of at most {}, not {}", kMaxSide,
+                       std::max(p.seqlen_q, p.seqlen_kv));
+  }
+  if (k.tile_n % 16 != 0) return fmt::format("flash2 needs tile_n in steps of 16, not {}", k.tile_n);
+  if (k.tile_m % 16 != 0) return fmt::format("flash2 needs tile_m in steps of 16, not {}", k.tile_m);
+  if (k.stages < 1 || k.stages > kMaxStages)
+    return fmt::format("flash2 needs 1 to {} stages, not {}", kMaxStages, k.stages);
+  if (k.warps > kMaxWarps || k.warps % sides(p, k) != 0 || row_blocks(p, k) == 0) {
+    return fmt::format(
+        "flash2 cannot split {} query rows over {} warps: each of at most {} takes a multiple of 16{}",
+        k.tile_m, k.warps, kMaxWarps, sides(p, k) == 2 ? ", in pairs above head_dim 128" : "");
+  }
+  if (accumulators(p, k) > kMaxAccumulators) {
+    return fmt::format(
+        "tile {}x{} at head_dim {} over {} warps needs {} accumulators a thread, registers hold {}", k.tile_m,
+        k.tile_n, p.head_dim, k.warps, accumulators(p, k), kMaxAccumulators);
+  }
+  if (smem_bytes(p, k) > device.smem_per_block_bytes) {
+    return fmt::format(
+        "tile {}x{} at head_dim {} with {} stages needs {} bytes of shared memory, a block has {}", k.tile_m,
+        k.tile_n, p.head_dim, k.stages, smem_bytes(p, k), device.smem_per_block_bytes);
+  }
+  constexpr int64_t kMaxBlocks = (int64_t{1} << 31) - 1;
+  const int64_t m_tiles = (p.seqlen_q + k.tile_m - 1) / k.tile_m;
+  if (p.batch * p.heads > kMaxBlocks / m_tiles) {
+    return fmt::format("flash2 needs at most {} tiles of query rows, not {} x {} x {}", kMaxBlocks, p.batch,
+                       p.heads, m_tiles);
+  }
+  return std::nullopt;
+}
+
+int64_t workspace_bytes(const Case&, const DeviceInfo&) {
+  return 0;
+}
+
+/// Q, O and LSE cross once. K and V of a head cross once too when what the running blocks share fits in L2
+/// (blocks that run together belong to few heads, see flash2_work.cuh); else every wave of blocks reads them
+/// again.
+ModelledWork model(const Case& c, const DeviceInfo& device) {
+  const Problem& p = c.problem;
+  const KernelConfig& k = c.config;
+  const int64_t m_tiles = (p.seqlen_q + k.tile_m - 1) / k.tile_m;
+  const int64_t per_sm = std::max<int64_t>(1, device.smem_per_block_bytes / (smem_bytes(p, k) + 1024));
+  const int64_t running =
+      std::max<int64_t>(1, std::min<int64_t>(per_sm, blocks_per_sm(p, k)) * device.multiprocessors);
+  const int64_t blocks_of_kv_head = m_tiles * (p.heads / p.kv_heads);
+  const int64_t heads_in_flight =
+      std::min(p.batch * p.kv_heads, (running + blocks_of_kv_head - 1) / blocks_of_kv_head);
+  const int64_t in_flight_bytes = heads_in_flight * 2 * kv_bytes(p) / (p.batch * p.kv_heads);
+  const bool fits = device.last_level_cache_bytes == 0 || in_flight_bytes <= device.last_level_cache_bytes;
+  const int64_t reads = fits ? 1 : (blocks_of_kv_head + running - 1) / running;
+
+  ModelledWork work;
+  work.hbm.read_bytes = q_bytes(p) + reads * 2 * kv_bytes(p);
+  work.hbm.write_bytes = o_bytes(p) + lse_bytes(p);
+  const int64_t pairs = p.batch * p.heads * executed_pairs(p, k.tile_m, k.tile_n);
+  work.executed_flops = 4 * pairs * round_up(p.head_dim, 16);
+  work.exp_count = pairs;
+  return work;
+}
+
+KernelSpec spec(const Case& c) {
+  const Problem& p = c.problem;
+  const KernelConfig& k = c.config;
+  const auto number = [](int64_t x) { return std::to_string(x); };
+  return {.source = "flash2.cu",
+          .entry = "flash2_forward",
+          .defines = {{"ATTNPROF_HEAD_DIM", number(p.head_dim)},
+                      {"ATTNPROF_TILE_M", number(k.tile_m)},
+                      {"ATTNPROF_TILE_N", number(k.tile_n)},
+                      {"ATTNPROF_STAGES", number(k.stages)},
+                      {"ATTNPROF_WARPS", number(k.warps)},
+                      {"ATTNPROF_SIDES", number(sides(p, k))},
+                      {"ATTNPROF_BLOCKS_PER_SM", number(blocks_per_sm(p, k))},
+                      {"ATTNPROF_BF16", number(p.dtype == DType::bf16)},
+                      {"ATTNPROF_CAUSAL", number(p.causal)},
+                      {"ATTNPROF_WINDOW", number(p.window > 0)}}};
+}
+
+std::vector<KernelSpec> kernels(const Case& c, const DeviceInfo&) {
+  return {spec(c)};
+}
+
+class Flash2OnGpu final : public Prepared {
+ public:
+  Flash2OnGpu(const Case& c, const Tensors& t, GpuDevice& gpu)
+      : gpu_(gpu), kernel_(gpu.kernel(spec(c))), params_(params(c.problem, t)) {
+    const int64_t m_tiles = (c.problem.seqlen_q + c.config.tile_m - 1) / c.config.tile_m;
+    shape_ = {.grid_x = static_cast<unsigned>(c.problem.batch * c.problem.heads * m_tiles),
+              .block_x = static_cast<unsigned>(32 * c.config.warps),
+              .dynamic_smem_bytes = static_cast<unsigned>(smem_bytes(c.problem, c.config))};
+  }
+
+  void launch() override { gpu_.launch(kernel_, shape_, {&params_}); }
+  std::optional<KernelResources> resources() const override {
+    KernelResources all = kernel_.resources;
+    all.smem_bytes += shape_.dynamic_smem_bytes;
+    return all;
+  }
+  double compile_ms() const override { return kernel_.compile_ms; }
+
+ private:
+  static AttentionParams params(const Problem& p, const Tensors& t) {
+    constexpr double kLog2E = 1.4426950408889634;
+    return {.q = t.q,
+            .k = t.k,
+            .v = t.v,
+            .o = t.o,
+            .lse = t.lse,
+            .batch = static_cast<int>(p.batch),
+            .heads = static_cast<int>(p.heads),
+            .kv_heads = static_cast<int>(p.kv_heads),
+            .seqlen_q = static_cast<int>(p.seqlen_q),
+            .seqlen_kv = static_cast<int>(p.seqlen_kv),
+            .head_dim = static_cast<int>(p.head_dim),
+            // A window wider than everything is none at all, and must not overflow a column number.
+            .window = static_cast<int>(std::min(p.window, p.seqlen_q + p.seqlen_kv)),
+            .scale_log2 = static_cast<float>(softmax_scale(p) * kLog2E)};
+  }
+
+  GpuDevice& gpu_;
+  const CompiledKernel& kernel_;
+  AttentionParams params_;
+  LaunchShape shape_;
+};
+
+std::unique_ptr<Prepared> prepare(const Case& c, const Tensors& t, Device& device) {
+  for (const auto& [name, address] :
+       {std::pair{"Q", t.q}, {"K", t.k}, {"V", t.v}, {"O", const_cast<const void*>(t.o)}}) {
+    if (reinterpret_cast<uintptr_t>(address) % 16 != 0) {
+      throw CaseError(fmt::format("flash2 needs {} aligned to 16 bytes, not at {}", name, address));
+    }
+  }
+  return std::make_unique<Flash2OnGpu>(c, t, as_gpu(device));
+}
+
+}  // namespace
+
+Implementation flash2_gpu() {
+  return {.name = "flash2",
+          .device = DeviceKind::gpu,
+          .summary = "fused tiles: mma.sync, cp.async, online softmax (FlashAttention-2); sm_80 and newer",
+          .supports = supports,
+          .resolve = resolve,
+          .workspace_bytes = workspace_bytes,
+          .model = model,
+          .kernels = kernels,
+          .prepare = prepare};
+}
+
+}  // namespace attnprof

@@ -18,8 +18,10 @@ namespace attnprof {
 __device__ __forceinline__ void initialise_barriers(SharedMemory& smem) {
   constexpr int kConsumerWarps = kConsumers * kWarpgroup / 32;
   for (int w = 0; w < kConsumers; ++w) {
-    mbarrier_init(smem_address(&smem.q_full[w]), 1);
-    mbarrier_init(smem_address(&smem.q_empty[w]), kWarpgroup / 32);
+    for (int b = 0; b < kQBuffers; ++b) {
+      mbarrier_init(smem_address(&smem.q_full[b][w]), 1);
+      mbarrier_init(smem_address(&smem.q_empty[b][w]), kWarpgroup / 32);
+    }
   }
   for (int s = 0; s < kStages; ++s) {
     mbarrier_init(smem_address(&smem.k_full[s]), 1);
@@ -30,54 +32,90 @@ __device__ __forceinline__ void initialise_barriers(SharedMemory& smem) {
   mbarrier_init_fence();
 }
 
-__device__ __forceinline__ void compute_tile(const AttentionParams& p, Consumer& c, const TileWork& work, Loader& loader) {
-  const int lane = c.lane_in_warpgroup % 32;
-  const int first_row = work.first_row + c.warpgroup * kWarpgroupRows;
-  const int thread_row = first_row + c.lane_in_warpgroup / 32 * 16 + lane / 4;
-  const TileMask mask(p, first_row, thread_row);
-  SoftmaxState state;
-  float o[kOutputs] = {};
+/// One tile from start to end.
+__device__ __forceinline__ void compute_tile(const AttentionParams& p, Consumer& c, Tile& tile, Loader& loader) {
+  Outputs o;
   if (kOverlap) {
-    attend_overlapped(o, state, c, mask, work, p.scale_log2, loader);
+    Scores s;
+    Probabilities probabilities;
+    start_tile(s, c, tile.skipped);
+    attend_overlapped(s, probabilities, o, c, tile, p.scale_log2, loader);
+    finish_tile(o, probabilities, c, tile.work.blocks > tile.skipped + 1);
   } else {
-    attend_in_order(o, state, c, mask, work, p.scale_log2, loader);
+    attend_in_order(o, c, tile, p.scale_log2, loader);
   }
-  store_tile(p, work, thread_row, lane, o, state);
+  store_tile(p, tile.work, tile.thread_row, c.lane % 32, o, tile.state);
 }
 
-/// A consumer warpgroup: tiles as the producer announces them with their Q.
+/// The tile that belongs to the Q at hand.
+__device__ __forceinline__ const TileWork& announced_work(const Consumer& c) {
+  return c.smem.work[c.q_ring.stage][c.warpgroup];
+}
+
+/// Waits for the next tile's Q; with it comes which tile it is.
+__device__ __forceinline__ TileWork await_work(Consumer& c) {
+  c.wait_q();
+  return announced_work(c);
+}
+
+/// A consumer warpgroup, tile after tile.
 __device__ __forceinline__ void consume(const AttentionParams& p, Consumer& c, Loader& loader) {
-  if (kPingPong && c.warpgroup == kConsumers - 1) c.pass_turn();  // the first turn belongs to warpgroup 0
-  while (true) {
-    mbarrier_wait(smem_address(&c.smem.q_full[c.warpgroup]), c.q_parity);
-    const TileWork work = c.smem.work[c.warpgroup];
-    if (work.first_row < 0) break;
-    compute_tile(p, c, work, loader);
-    c.q_parity ^= 1;
+  for (TileWork work = await_work(c); work.first_row >= 0; work = await_work(c)) {
+    Tile tile(p, work, c.warpgroup, c.lane);
+    c.skip_blocks(tile.skipped);
+    compute_tile(p, c, tile, loader);
   }
-  if (kPingPong && c.warpgroup == 0) c.await_turn();  // takes the turn nobody will use
+}
+
+/// As consume(), with the seam between tiles closed: the next tile's first Q K^T runs under the end of this one.
+__device__ __forceinline__ void consume_seamless(const AttentionParams& p, Consumer& c, Loader& loader) {
+  Scores s;
+  Probabilities probabilities;
+  Outputs o;
+  Tile tile(p, await_work(c), c.warpgroup, c.lane);  // the grid is no larger than the number of tiles
+  c.skip_blocks(tile.skipped);
+  start_tile(s, c, tile.skipped);
+  while (true) {
+    attend_overlapped(s, probabilities, o, c, tile, p.scale_log2, loader);
+    const TileWork work = await_work(c);
+    if (work.first_row < 0) break;
+    const int skipped = blocks_unseen(p, work, c.warpgroup);
+    issue_pv(o, probabilities, c, tile.work.blocks > tile.skipped + 1);
+    if (skipped > 0) {  // other warpgroups need this V's buffer before they can pass the turns that follow
+      wgmma_wait<0>();
+      pin_registers(o);
+      c.release_v();
+      c.skip_blocks(skipped);
+    }
+    start_tile(s, c, skipped);
+    wgmma_wait<1>();
+    pin_registers(o);
+    if (skipped == 0) c.release_v();
+    store_tile(p, tile.work, tile.thread_row, c.lane % 32, o, tile.state);
+    tile = Tile(p, announced_work(c), c.warpgroup, c.lane);
+  }
+  finish_tile(o, probabilities, c, tile.work.blocks > tile.skipped + 1);
+  store_tile(p, tile.work, tile.thread_row, c.lane % 32, o, tile.state);
 }
 
 /// The ladder's rung without a producer: the first thread loads, and block-wide barriers say when a stage is free.
 __device__ __forceinline__ void load_and_consume(const AttentionParams& p, Consumer& c, Loader& loader) {
   const Schedule schedule(p);
-  if (kPingPong && c.warpgroup == kConsumers - 1) c.pass_turn();
-  for (int tile = blockIdx.x; tile < schedule.tiles(); tile += gridDim.x) {
-    const TileWork work = schedule.work(tile);
+  for (int tile_index = blockIdx.x; tile_index < schedule.tiles(); tile_index += gridDim.x) {
+    const TileWork work = schedule.work(tile_index);
     __syncthreads();  // every warpgroup is done with the tile before
     if (threadIdx.x == 0) {
-      for (int w = 0; w < kConsumers; ++w) loader.load_q(w, work);
+      for (int w = 0; w < kConsumers; ++w) loader.load_q(c.q_ring.stage, w, work);
       Ring<kStages> ring = c.v_ring;
       for (int i = 0; i < kStages && i < work.blocks; ++i, ring.advance()) {
         loader.load_k(ring.stage, work.last_block - i, work.kv_head);
         loader.load_v(ring.stage, work.last_block - i, work.kv_head);
       }
     }
-    mbarrier_wait(smem_address(&c.smem.q_full[c.warpgroup]), c.q_parity);
-    compute_tile(p, c, work, loader);
-    c.q_parity ^= 1;
+    c.wait_q();
+    Tile tile(p, work, c.warpgroup, c.lane);
+    compute_tile(p, c, tile, loader);
   }
-  if (kPingPong && c.warpgroup == 0) c.await_turn();
 }
 
 }  // namespace attnprof
@@ -100,15 +138,24 @@ extern "C" __global__ void __launch_bounds__(attnprof::kThreads, 1)
   // The same in every lane of a warp, and known to the compiler as such.
   const int warpgroup = __shfl_sync(0xFFFFFFFF, threadIdx.x / kWarpgroup, 0);
   Loader loader(smem, q_map, k_map, v_map);
+  const int lane = threadIdx.x % kWarpgroup;
   if (!kSpecialize) {
-    Consumer consumer{smem, warpgroup, static_cast<int>(threadIdx.x % kWarpgroup)};
+    Consumer consumer{smem, warpgroup, lane};
+    consumer.first_turn();
     load_and_consume(p, consumer, loader);
+    consumer.last_turn();
   } else if (warpgroup == 0) {
     release_registers<kLoaderRegisters>();
     if (threadIdx.x == 0) produce(p, smem, loader);
   } else {
     claim_registers<kConsumerRegisters>();
-    Consumer consumer{smem, warpgroup - 1, static_cast<int>(threadIdx.x % kWarpgroup)};
-    consume(p, consumer, loader);
+    Consumer consumer{smem, warpgroup - 1, lane};
+    consumer.first_turn();
+    if (kOverlap && kQBuffers > 1) {
+      consume_seamless(p, consumer, loader);
+    } else {
+      consume(p, consumer, loader);
+    }
+    consumer.last_turn();
   }
 }

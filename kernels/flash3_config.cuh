@@ -40,8 +40,8 @@ constexpr int kConsumers = kTileM / kWarpgroupRows;
 constexpr bool kPingPong = ATTNPROF_PINGPONG && kConsumers > 1;
 constexpr int kThreads = kWarpgroup * (kConsumers + (kSpecialize ? 1 : 0));
 // 65,536 registers an SM: what the loader gives up, the consumers take.
-constexpr int kLoaderRegisters = kConsumers == 1 ? 56 : kConsumers == 2 ? 24 : 32;
-constexpr int kConsumerRegisters = kConsumers == 3 ? 160 : 240;
+constexpr int kLoaderRegisters = kConsumers == 1 ? 56 : kConsumers == 2 ? 40 : 32;
+constexpr int kConsumerRegisters = kConsumers == 1 ? 240 : kConsumers == 2 ? 232 : 160;
 
 constexpr int kPanelColumns = 64;  // 128 bytes: the width of the 128-byte swizzle
 constexpr int kPanelRowBytes = 128;
@@ -51,11 +51,14 @@ constexpr int kPvSteps = kTileN / 16;
 
 constexpr int kQBytes = kPanels * kWarpgroupRows * kPanelRowBytes;  // one warpgroup's rows
 constexpr int kKvBytes = kPanels * kTileN * kPanelRowBytes;         // one stage of K or of V
+// Two Q buffers where they fit: the next tile's Q arrives under the current tile.
+constexpr int kSharedLimit = 232448;  // 227 KiB
+constexpr int kQBuffers = 2 * (kConsumers * kQBytes + kStages * kKvBytes) + 1024 <= kSharedLimit ? 2 : 1;
 
 static_assert(kHeadDim >= 8 && kHeadDim <= 256 && kHeadDim % 8 == 0, "head_dim: 8 to 256 in steps of 8");
 static_assert(kTileM == 64 || kTileM == 128 || kTileM == 192, "tile_m: 64, 128 or 192");
 static_assert(kTileN >= 16 && kTileN <= 256 && kTileN % 16 == 0, "tile_n: 16 to 256 in steps of 16");
-static_assert(kStages >= 1, "stages: at least 1");
+static_assert(kStages >= (kOverlap ? 2 : 1), "stages: at least 1, with overlap 2");
 
 /// The part of the problem that a block works on at a time. Rows are packed: the query heads of one KV head, one
 /// after the other, are one run of heads / kv_heads * seqlen_q rows (BHSD makes them contiguous).
@@ -68,19 +71,19 @@ struct TileWork {
 
 /// Offsets are multiples of 1024: the swizzle pattern repeats every 1024 bytes.
 struct SharedMemory {
-  unsigned char q[kConsumers][kQBytes];
+  unsigned char q[kQBuffers][kConsumers][kQBytes];
   unsigned char k[kStages][kKvBytes];
   unsigned char v[kStages][kKvBytes];
-  TileWork work[kConsumers];
-  uint64 q_full[kConsumers];
-  uint64 q_empty[kConsumers];
+  TileWork work[kQBuffers][kConsumers];
+  uint64 q_full[kQBuffers][kConsumers];
+  uint64 q_empty[kQBuffers][kConsumers];
   uint64 k_full[kStages];
   uint64 k_empty[kStages];
   uint64 v_full[kStages];
   uint64 v_empty[kStages];
 };
 
-static_assert(sizeof(SharedMemory) <= 232448, "Q, K and V tiles exceed the 227 KiB of shared memory of a block");
+static_assert(sizeof(SharedMemory) <= kSharedLimit, "Q, K and V tiles exceed the 227 KiB of shared memory of a block");
 
 /// Position in a ring of `kCount` stages and the parity of the phase to wait for.
 template <int kCount>

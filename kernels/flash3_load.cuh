@@ -11,10 +11,10 @@ class Loader {
   __device__ __forceinline__ Loader(SharedMemory& smem, const TensorMap& q, const TensorMap& k, const TensorMap& v)
       : smem_(smem), q_map_(q), k_map_(k), v_map_(v), keep_(l2_evict_last_policy()), drop_(l2_evict_first_policy()) {}
 
-  __device__ __forceinline__ void load_q(int warpgroup, const TileWork& work) {
-    const uint32 full = smem_address(&smem_.q_full[warpgroup]);
+  __device__ __forceinline__ void load_q(int buffer, int warpgroup, const TileWork& work) {
+    const uint32 full = smem_address(&smem_.q_full[buffer][warpgroup]);
     mbarrier_arrive_expect(full, kQBytes);
-    load_panels<kWarpgroupRows>(smem_address(smem_.q[warpgroup]), q_map_, full,
+    load_panels<kWarpgroupRows>(smem_address(smem_.q[buffer][warpgroup]), q_map_, full,
                                 work.first_row + warpgroup * kWarpgroupRows, work.kv_head, drop_);
   }
 
@@ -48,41 +48,51 @@ class Loader {
   uint64 drop_;
 };
 
-/// The producer: keeps every ring full, across tiles, until the tiles run out. The first K block of a tile is asked
-/// for before its Q, whose buffer is freed later.
+/// Announces `tile` to every warpgroup with its Q; past the last tile, announces the end.
+__device__ __forceinline__ void announce(SharedMemory& smem, Loader& loader, const Schedule& schedule, int tile,
+                                         Ring<kQBuffers>& ring) {
+  const bool more = tile < schedule.tiles();
+  TileWork work{-1, 0, 0, 0};
+  if (more) work = schedule.work(tile);
+  for (int w = 0; w < kConsumers; ++w) {
+    mbarrier_wait(smem_address(&smem.q_empty[ring.stage][w]), ring.parity);
+    smem.work[ring.stage][w] = work;
+    if (more) {
+      loader.load_q(ring.stage, w, work);
+    } else {
+      mbarrier_arrive(smem_address(&smem.q_full[ring.stage][w]));
+    }
+  }
+  ring.advance();
+}
+
+/// The producer: keeps every ring full, across tiles, until the tiles run out. With two Q buffers the next tile's Q is
+/// asked for once this tile's first blocks are; with one, it must wait for this tile's last Q K^T, and the next tile's
+/// first K goes ahead of it.
 __device__ __forceinline__ void produce(const AttentionParams& p, SharedMemory& smem, Loader loader) {
   const Schedule schedule(p);
+  Ring<kQBuffers> q_ring;
   Ring<kStages> k_ring, v_ring;
-  uint32 q_parity = 0;
-  k_ring.parity = v_ring.parity = 1;  // an empty ring: the first waits pass
+  q_ring.parity = k_ring.parity = v_ring.parity = 1;  // empty rings: the first waits pass
 
+  if (kQBuffers > 1) announce(smem, loader, schedule, blockIdx.x, q_ring);
   for (int tile = blockIdx.x; tile < schedule.tiles();) {
-    const int following = next_tile(schedule.tiles());  // asked for now: its latency hides under this tile
+    const int following = next_tile(schedule.tiles());  // asked for now: its latency hides under the loads
     const TileWork work = schedule.work(tile);
     for (int i = 0; i < work.blocks; ++i) {
       const int block = work.last_block - i;
       mbarrier_wait(smem_address(&smem.k_empty[k_ring.stage]), k_ring.parity);
       loader.load_k(k_ring.stage, block, work.kv_head);
       k_ring.advance();
-      if (i == 0) {
-        q_parity ^= 1;
-        for (int w = 0; w < kConsumers; ++w) {
-          mbarrier_wait(smem_address(&smem.q_empty[w]), q_parity);
-          smem.work[w] = work;
-          loader.load_q(w, work);
-        }
-      }
+      if (kQBuffers == 1 && i == 0) announce(smem, loader, schedule, tile, q_ring);
       mbarrier_wait(smem_address(&smem.v_empty[v_ring.stage]), v_ring.parity);
       loader.load_v(v_ring.stage, block, work.kv_head);
       v_ring.advance();
+      if (kQBuffers > 1 && i == smaller(1, work.blocks - 1)) announce(smem, loader, schedule, following, q_ring);
     }
     tile = following;
   }
-  for (int w = 0; w < kConsumers; ++w) {  // tell every warpgroup that nothing follows
-    mbarrier_wait(smem_address(&smem.q_empty[w]), q_parity ^ 1);
-    smem.work[w].first_row = -1;
-    mbarrier_arrive(smem_address(&smem.q_full[w]));
-  }
+  if (kQBuffers == 1) announce(smem, loader, schedule, schedule.tiles(), q_ring);
 }
 
 }  // namespace attnprof

@@ -124,7 +124,7 @@ TEST_CASE("Launches too short for the clock are repeated in hot samples, and nev
   const std::vector<double> hot = host->sample_us(nothing, CacheMode::hot, 5);
   CHECK(hot.size() == 5);
   for (const double us : hot) CHECK(us > 0);
-  CHECK(nothing.launches > 100);
+  CHECK(nothing.launches > 20);
   nothing.launches = 0;
   const std::vector<double> cold = host->sample_us(nothing, CacheMode::cold, 3);
   CHECK(nothing.launches == 3);

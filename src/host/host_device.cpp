@@ -27,6 +27,7 @@ constexpr int64_t kSweepChunk = int64_t{1} << 20;
 constexpr int64_t kMaxEvictionBytes = int64_t{1} << 30;
 /// A sample this many times the clock's resolution is exact to 1%.
 constexpr double kResolutionsPerSample = 100.0;
+constexpr int64_t kMaxLaunchesPerSample = int64_t{1} << 20;
 
 int64_t round_up(int64_t value, int64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
@@ -131,14 +132,24 @@ std::vector<double> HostDevice::sample_us(Prepared& work, CacheMode cache, int c
     for (int64_t i = 0; i < launches; ++i) work.launch();
     return elapsed_us(start);
   };
-  if (cache == CacheMode::hot) {
-    const double enough_us = kResolutionsPerSample * timer_resolution_us_;
-    while (one_sample_us() < enough_us && launches < (int64_t{1} << 20)) launches *= 2;
-  }
   std::vector<double> samples_us;
-  for (int i = 0; i < count; ++i) {
+  const auto take_sample = [&](double us) { samples_us.push_back(us / static_cast<double>(launches)); };
+  if (cache == CacheMode::hot) {
+    // Two in a row must be long enough: one alone may be long because something else had the core.
+    const double enough_us = kResolutionsPerSample * timer_resolution_us_;
+    while (static_cast<int>(samples_us.size()) < std::min(2, count)) {
+      const double us = one_sample_us();
+      if (us < enough_us && launches < kMaxLaunchesPerSample) {
+        launches *= 2;
+        samples_us.clear();
+      } else {
+        take_sample(us);
+      }
+    }
+  }
+  while (static_cast<int>(samples_us.size()) < count) {
     if (cache == CacheMode::cold) evict_caches();
-    samples_us.push_back(one_sample_us() / static_cast<double>(launches));
+    take_sample(one_sample_us());
   }
   return samples_us;
 }

@@ -159,7 +159,7 @@ int run_sweep(SweepOptions o, bool timed) {
   const RunConditions run = conditions(o);
   std::vector<PlannedRow> rows =
       plan(planned_cases(o.axes, device->info().kind), device->info(), find_implementation);
-  if (o.dry_run) return print_dry_run(rows, device->info(), *device);
+  if (o.dry_run) return print_dry_run(rows, device->info(), device->free_bytes());
 
   const size_t resumed = o.resume ? drop_finished(rows, o, device->info(), run) : 0;
   std::vector<std::unique_ptr<Sink>> sinks;

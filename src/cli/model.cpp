@@ -1,0 +1,137 @@
+// attnprof model: what theory says, with no run and for any named GPU.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "cli/axis_options.hpp"
+#include "cli/commands.hpp"
+#include "cli/registry.hpp"
+#include "core/bound.hpp"
+#include "core/error.hpp"
+#include "core/paper_model.hpp"
+#include "core/theory.hpp"
+#include "measure/plan.hpp"
+#include "report/columns.hpp"
+#include "report/csv.hpp"
+#include "report/table.hpp"
+
+namespace attnprof {
+namespace {
+
+struct ModelOptions {
+  AxisOptions axes;
+  std::string gpu = "H200";
+  std::string csv;
+};
+
+/// "68.7 GB (64 GiB)": the decimal unit of rates, and the binary one that memory sizes are quoted in.
+std::string bytes_text(int64_t bytes) {
+  constexpr double kGib = 1024.0 * 1024.0 * 1024.0;
+  const double gib = static_cast<double>(bytes) / kGib;
+  const std::string binary =
+      gib >= 0.1 ? fmt::format("{:.4g} GiB", gib) : fmt::format("{:.4g} MiB", gib * 1024.0);
+  return fmt::format("{} ({})", human_bytes(static_cast<double>(bytes)), binary);
+}
+
+void print_problem(const Problem& p) {
+  const int64_t heads = p.batch * p.heads;
+  fmt::print("{}\n", describe(p));
+  const auto line = [](const char* name, const std::string& value) {
+    fmt::print("  {:<28} {}\n", name, value);
+  };
+  line("visible pairs, one head", fmt::format("{}", visible_pairs(p)));
+  line("score slots, one head", fmt::format("{}", score_slots(p)));
+  line("FLOPs of the products",
+       fmt::format("{:.4g} GFLOP ({} exactly)", static_cast<double>(algorithmic_flops(p)) / 1e9,
+                   algorithmic_flops(p)));
+  line("compulsory bytes", bytes_text(compulsory_traffic(p).total()));
+  line("score matrix, all heads", bytes_text(score_matrix_bytes(p)));
+  line("score matrix, one head", bytes_text(score_matrix_bytes(p) / heads));
+  line("row statistics (LSE)", bytes_text(lse_bytes(p)));
+}
+
+void print_row(const PlannedRow& row, const GpuModel& gpu) {
+  const KernelConfig& c = row.planned.config;
+  const std::string name =
+      c.tile_m == 0 ? row.planned.impl : fmt::format("{} {}x{}", row.planned.impl, c.tile_m, c.tile_n);
+  if (row.status != Status::ok) {
+    fmt::print("  {:<16} {}: {}\n", name, to_string(row.status), row.reason);
+    return;
+  }
+  const Prediction time = predict(row.planned.problem, row.model, gpu);
+  const int64_t slots = c.tile_m == 0 ? score_slots(row.planned.problem) : int64_t{c.tile_m} * c.tile_n;
+  fmt::print(
+      "  {:<16} {:>9} read, {:>9} written; workspace {:>9}; {} executed; {} score slots; at least {} ({})\n",
+      name, human_bytes(static_cast<double>(row.model.hbm.read_bytes)),
+      human_bytes(static_cast<double>(row.model.hbm.write_bytes)),
+      human_bytes(static_cast<double>(row.workspace_bytes)),
+      fmt::format("{:.4g} GFLOP", static_cast<double>(row.model.executed_flops) / 1e9), slots,
+      human_time_us(time.total_us), time.bound);
+}
+
+/// The papers' counts for the pass: what the forward-only implementations cannot show.
+void print_papers(const Problem& p, const GpuModel& gpu) {
+  const auto total = [](const Traffic& t) { return human_bytes(static_cast<double>(t.total())); };
+  fmt::print(
+      "  in the FlashAttention paper's counting, {}: standard {}; with separate scale, mask, softmax and "
+      "dropout {}; "
+      "FlashAttention {}\n",
+      to_string(p.pass), total(standard_traffic(p)), total(unfused_traffic(p)),
+      total(flash_traffic(p, gpu.onchip_bytes)));
+}
+
+int run_model(const ModelOptions& o) {
+  const GpuModel& gpu = find_gpu_model(o.gpu);
+  const DeviceInfo device = device_info(gpu);
+  const std::vector<PlannedRow> rows = plan(planned_cases(o.axes, device.kind), device, find_implementation);
+  if (!o.csv.empty()) {
+    RunConditions conditions;
+    conditions.tool_version = ATTNPROF_VERSION;
+    const std::unique_ptr<Sink> sink = open_csv(o.csv, false);
+    for (const PlannedRow& row : rows) {
+      Record record = blank_record(row, device, conditions);
+      if (record.status == Status::ok) {
+        record.status = Status::skipped;
+        record.message = "model only, not run";
+      }
+      sink->write(record);
+    }
+    if (o.csv == "-") return 0;
+  }
+  fmt::print("{}: {:.0f} GB/s, {:.0f} TFLOP/s (bf16, dense); datasheet values, so times are lower bounds\n",
+             gpu.name, gpu.hbm_gbps, gpu.bf16_tflops);
+  for (const auto& [begin, end] : group_by_problem(rows)) {
+    fmt::print("\n");
+    const Problem& p = rows[begin].planned.problem;
+    if (rows[begin].status == Status::skipped) {
+      fmt::print("{}\n  {}\n", describe(p), rows[begin].reason);
+      continue;
+    }
+    print_problem(p);
+    for (size_t i = begin; i < end; ++i) print_row(rows[i], gpu);
+    print_papers(p, gpu);
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_model(CLI::App& app, Action& action) {
+  auto options = std::make_shared<ModelOptions>();
+  CLI::App* command = app.add_subcommand(
+      "model", "Predict FLOPs, bytes, memory and a lower bound of the time; nothing is run");
+  setup_axis_options(*command, options->axes);
+  command->add_option("--gpu", options->gpu, "GPU to model: A100-80GB, H100, H200, ...")
+      ->capture_default_str();
+  command->add_option("--csv", options->csv, "Write the modelled rows to FILE; - for stdout")
+      ->type_name("FILE");
+  command->callback([command, options, &action] {
+    action = [command, options] {
+      if (!options->axes.config_file.empty()) apply_config_file(*command, options->axes.config_file);
+      return run_model(*options);
+    };
+  });
+}
+
+}  // namespace attnprof

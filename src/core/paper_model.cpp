@@ -1,0 +1,95 @@
+#include "core/paper_model.hpp"
+
+#include <algorithm>
+
+#include "core/theory.hpp"
+
+namespace attnprof {
+namespace {
+
+bool has_forward(const Problem& p) {
+  return p.pass != Pass::bwd;
+}
+bool has_backward(const Problem& p) {
+  return p.pass != Pass::fwd;
+}
+
+Traffic& operator+=(Traffic& sum, const Traffic& t) {
+  sum.read_bytes += t.read_bytes;
+  sum.write_bytes += t.write_bytes;
+  return sum;
+}
+
+/// Queries that see at least one key of [begin, end).
+int64_t rows_seeing(const Problem& p, int64_t begin, int64_t end) {
+  int64_t rows = 0;
+  for (int64_t i = 0; i < p.seqlen_q; ++i) {
+    const KeyRange keys = visible_keys(p, i);
+    rows += keys.begin < end && keys.end > begin && keys.size() > 0;
+  }
+  return rows;
+}
+
+}  // namespace
+
+Traffic standard_traffic(const Problem& p) {
+  const int64_t s = score_matrix_bytes(p), q = q_bytes(p), kv = kv_bytes(p), o = o_bytes(p);
+  Traffic t;
+  if (has_forward(p)) {
+    t += {q + kv, s};  // S = Q K^T
+    t += {s, s};       // P = softmax(S)
+    t += {s + kv, o};  // O = P V
+  }
+  if (has_backward(p)) {
+    t += {s + o, kv};  // dV = P^T dO
+    t += {o + kv, s};  // dP = dO V^T
+    t += {2 * s, s};   // dS from P and dP
+    t += {s + kv, q};  // dQ = dS K
+    t += {s + q, kv};  // dK = dS^T Q
+  }
+  return t;
+}
+
+Traffic unfused_traffic(const Problem& p) {
+  const int64_t s = score_matrix_bytes(p);
+  const int64_t mask = s / dtype_bytes(p.dtype);  // dropout: one byte per element
+  Traffic t = standard_traffic(p);
+  if (has_forward(p)) {
+    t += {s, s};         // scale
+    t += {s, s};         // mask
+    t += {s, s + mask};  // dropout: P in, dropped P and its mask out
+  }
+  if (has_backward(p)) {
+    t += {s + mask, s};  // dropout
+    t += {s, s};         // mask
+    t += {s, s};         // scale
+  }
+  return t;
+}
+
+Traffic flash_traffic(const Problem& p, int64_t onchip_bytes) {
+  const int64_t elements = onchip_bytes / dtype_bytes(p.dtype);
+  const int64_t block = std::max<int64_t>(1, (elements + 4 * p.head_dim - 1) / (4 * p.head_dim));
+  int64_t row_visits = 0;  // queries read, summed over blocks of keys
+  for (int64_t begin = 0; begin < p.seqlen_kv; begin += block) {
+    row_visits += rows_seeing(p, begin, std::min(begin + block, p.seqlen_kv));
+  }
+  const int64_t heads = p.batch * p.heads;
+  const int64_t row =
+      heads * row_visits * p.head_dim * dtype_bytes(p.dtype);  // one tensor's rows, every visit
+  const int64_t statistic = heads * row_visits * int64_t{sizeof(float)};
+  const int64_t kv = 2 * kv_bytes(p);
+  Traffic t;
+  if (has_forward(p)) {
+    t += {kv, 0};  // K, V once
+    t +=
+        {row + row + 2 * statistic, row + 2 * statistic};  // Q and O in, O out; row maximum and sum both ways
+  }
+  if (has_backward(p)) {
+    t += {kv, kv};                              // K, V in; dK, dV out
+    t += {3 * row + row + 2 * statistic, row};  // Q, O, dO and dQ in, dQ out; row maximum and sum in
+  }
+  return t;
+}
+
+}  // namespace attnprof

@@ -17,6 +17,7 @@
 #include "cli/dry_run.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/registry.hpp"
+#include "cli/terminal.hpp"
 #include "core/error.hpp"
 #include "gpu/gpu.hpp"
 #include "measure/runner.hpp"
@@ -104,17 +105,21 @@ void compile_all(Device& device, const std::vector<PlannedRow>& rows, bool show_
 }
 
 /// Says on stderr what the counts of each status are, when not all rows are ok.
-void summarise(const std::vector<Record>& records, size_t resumed, bool quiet) {
+void summarise(const std::vector<Record>& records, size_t resumed, bool rows_only) {
   std::map<Status, int> counts;
   for (const Record& r : records) ++counts[r.status];
   const size_t ok = static_cast<size_t>(counts[Status::ok]);
-  if (quiet && ok == records.size()) return;
+  if (ok == records.size() && resumed == 0 && !rows_only) return;  // the table has said it
   std::string line = fmt::format("{} rows: {} ok", records.size(), ok);
   for (const auto& [status, count] : counts) {
     if (status != Status::ok && count > 0) line += fmt::format(", {} {}", count, to_string(status));
   }
   if (resumed > 0) line += fmt::format("; {} were in the file already", resumed);
   fmt::print(stderr, "attnprof: {}\n", line);
+}
+
+bool all_ok(const std::vector<Record>& records) {
+  return std::all_of(records.begin(), records.end(), [](const Record& r) { return r.status == Status::ok; });
 }
 
 ExitCode exit_code(const std::vector<Record>& records, const SweepOptions& o) {
@@ -201,7 +206,7 @@ int run_sweep(SweepOptions o, bool timed) {
     if (timed) fmt::print("{}", comparison_table(records, style));
     if (std::fflush(stdout) != 0) throw UsageError("stdout: cannot write the table (closed or full)");
   }
-  summarise(records, resumed, o.quiet);
+  if (!o.quiet || !all_ok(records)) summarise(records, resumed, writes_stdout(o));
   return static_cast<int>(exit_code(records, o));
 }
 

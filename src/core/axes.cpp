@@ -78,7 +78,12 @@ std::vector<PlannedCase> expand(const Axes& axes) {
         if (cases.size() == kMaxCases) {
           throw UsageError(fmt::format("the axes make more than {} cases; give fewer values", kMaxCases));
         }
-        cases.push_back({{p, impl, {.tile_m = tile_m, .tile_n = tile_n}}, invalid});
+        PlannedCase& added = cases.emplace_back();
+        added.planned.problem = p;
+        added.planned.impl = impl;
+        added.planned.config.tile_m = tile_m;
+        added.planned.config.tile_n = tile_n;
+        added.invalid = invalid;
       }
     }
   });

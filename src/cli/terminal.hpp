@@ -1,0 +1,11 @@
+// What stdout is: a terminal of some width, or a file or pipe.
+#pragma once
+
+#include "report/table.hpp"
+
+namespace attnprof {
+
+/// Colour only on a terminal and without NO_COLOR; the terminal's width, 100 elsewhere.
+TableStyle terminal_style();
+
+}  // namespace attnprof

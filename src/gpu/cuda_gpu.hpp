@@ -47,6 +47,7 @@ class CudaGpu final : public GpuDevice {
   void launch(const CompiledKernel& kernel, const LaunchShape& shape,
               std::initializer_list<const void*> args) override;
   void flush_l2() override;
+  void hold_us(double us) override;
   void synchronize(const std::string& attempt) override;
 
  private:
@@ -65,8 +66,6 @@ class CudaGpu final : public GpuDevice {
   void require_alive() const;
   /// Throws for `result`; finds out whether the context survived it.
   void check_alive(CUresult result, const std::string& attempt);
-  /// Keeps the device busy for about `us` microseconds.
-  void spin_us(double us);
   std::vector<double> sample_batch_us(Prepared& work, CacheMode cache, int count);
   CUevent event(size_t index);
 

@@ -29,7 +29,7 @@ void CudaGpu::flush_l2() {
          {&flush_buffer_, &count, &sink});
 }
 
-void CudaGpu::spin_us(double us) {
+void CudaGpu::hold_us(double us) {
   const CompiledKernel& spin = kernel({"flush.cu", "spin", {}});
   const long long cycles = static_cast<long long>(us * clock_mhz_);
   launch(spin, {}, {&cycles});
@@ -55,7 +55,7 @@ std::vector<double> CudaGpu::sample_batch_us(Prepared& work, CacheMode cache, in
   };
   const size_t samples = static_cast<size_t>(count);
   event(2 * samples);
-  spin_us(std::min(kMaxSpinUs, 20 + 1.5 * enqueue_us_ * count));
+  hold_us(std::min(kMaxSpinUs, 20 + 1.5 * enqueue_us_ * count));
   const auto start = std::chrono::steady_clock::now();
   if (!cold) record(0);
   for (size_t i = 0; i < samples; ++i) {

@@ -60,6 +60,9 @@ class GpuDevice : public Device {
 
   /// Enqueues the eviction of the L2 by reading: dirty lines are written back, clean ones take their place.
   virtual void flush_l2() = 0;
+  /// Enqueues a kernel that keeps the device busy for about `us` microseconds, so that the host can enqueue
+  /// what follows before any of it starts.
+  virtual void hold_us(double us) = 0;
   /// Waits for stream(). Throws CaseError; an error that the context does not survive (illegal address, ...)
   /// marks the device as lost, and every later call that needs it throws that reason.
   virtual void synchronize(const std::string& attempt) = 0;

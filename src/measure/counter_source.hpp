@@ -16,6 +16,8 @@ struct CounterRequest {
   bool drain = true;
   /// false: HBM and L2 bytes only (fewest passes); true: FLOPs and pipe utilisation too.
   bool flops = true;
+  /// Of the operands: tensor FLOPs are counted by operand type.
+  DType dtype = DType::bf16;
 };
 
 /// Replays a prepared case under hardware counters, apart from any timing. Never throws for a refusal:

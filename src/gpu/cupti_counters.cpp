@@ -1,0 +1,114 @@
+#include "gpu/cupti_counters.hpp"
+
+#include "core/error.hpp"
+#include "gpu/cupti_activity.hpp"
+#include "gpu/cupti_error.hpp"
+#include "gpu/cupti_session.hpp"
+#include "gpu/gpu.hpp"
+
+namespace attnprof {
+
+std::unique_ptr<CounterSource> open_counters(Device& gpu) {
+  return std::make_unique<CuptiCounters>(as_gpu(gpu));
+}
+
+CuptiCounters::CuptiCounters(GpuDevice& gpu) : gpu_(gpu) {
+  try {
+    chip_ = chip_of(gpu);
+    availability_ = counter_availability(gpu);
+    CuptiSession session(gpu, *plan(false, DType::bf16).schedule, 1);
+    session.collect([&] { session.range("probe", [] {}); });
+  } catch (const CuptiError& error) {
+    refuse(error.cause(), error.what());
+  } catch (const Error& error) {
+    refuse("failed", error.what());
+  }
+}
+
+void CuptiCounters::refuse(const std::string& cause, const std::string& message) {
+  cause_ = cause;
+  hint_ = "no hardware counters (" + cause + "): " + message + "; " + counter_cure(cause);
+}
+
+const CuptiCounters::Plan& CuptiCounters::plan(bool flops, DType dtype) {
+  Plan& plan = plans_[{flops, dtype}];
+  if (plan.schedule) return plan;
+  std::vector<std::string> names;
+  std::vector<Quantity> quantities;
+  for (const Quantity quantity : wanted_quantities(flops)) {
+    const std::string name = metric_name(chip_, quantity, dtype);
+    if (name.empty()) continue;  // an empty cell, not a zero
+    names.push_back(name);
+    quantities.push_back(quantity);
+  }
+  try {
+    plan.schedule = std::make_unique<CounterSchedule>(chip_, names, availability_);
+  } catch (const CuptiError& error) {
+    // The chip has them all, so it is this share of the chip that does not (a MIG slice shares its memory
+    // units).
+    throw CuptiError("shared unit", std::string("a counter exists on ") + chip_ +
+                                        " but not for this share of it (" + error.what() + ")");
+  }
+  plan.quantities = quantities;
+  return plan;
+}
+
+Counters CuptiCounters::count(Prepared& work, const CounterRequest& request) {
+  const Plan& chosen = plan(request.flops, request.dtype);
+  CuptiSession session(gpu_, *chosen.schedule, request.drain ? 2 : 1);
+  const int passes = session.collect([&] {
+    if (request.cache == CacheMode::cold) {
+      gpu_.flush_l2();
+    } else {
+      work.launch();
+    }
+    gpu_.synchronize("bringing the cache into its state");
+    session.range("case", [&] { work.launch(); });
+    if (request.drain) session.range("drain", [&] { gpu_.flush_l2(); });
+  });
+  Counters counters = counters_from(chosen.quantities, chosen.schedule->evaluate(session.counter_image(), 0));
+  counters.passes = passes;
+  if (request.drain) {
+    const Counters drain =
+        counters_from(chosen.quantities, chosen.schedule->evaluate(session.counter_image(), 1));
+    if (counters.hbm_write_bytes && drain.hbm_write_bytes) {
+      *counters.hbm_write_bytes += *drain.hbm_write_bytes;
+      counters.drained = true;
+    } else {
+      counters.hbm_write_bytes.reset();
+      counters.status = "invalid";
+    }
+  }
+  return counters;
+}
+
+Counters CuptiCounters::measure(Prepared& work, const CounterRequest& request) {
+  Counters refused;
+  if (!cause_.empty()) {
+    refused.status = cause_;
+    return refused;
+  }
+  try {
+    return count(work, request);
+  } catch (const CuptiError& error) {
+    refused.status = error.cause();
+    if (hint_.empty())
+      hint_ = std::string("counters of a case failed: ") + error.what() + "; " + counter_cure(error.cause());
+  } catch (const Error& error) {
+    refused.status = "failed";
+    if (hint_.empty()) hint_ = std::string("counters of a case failed: ") + error.what();
+  }
+  return refused;
+}
+
+std::optional<KernelTimes> CuptiCounters::kernel_times(Prepared& work, CacheMode cache) {
+  try {
+    return summarise_kernels(record_kernels(gpu_, work, cache));
+  } catch (const CuptiError&) {
+    return std::nullopt;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace attnprof

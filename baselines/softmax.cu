@@ -1,14 +1,18 @@
-// The softmax between the two matrix products of materialising attention: scores in, probabilities out, both in HBM.
+// The softmax between the two matrix products of materialising attention: scores in, probabilities out, both
+// in HBM.
 //
-// Algorithm   Safe softmax (Milakov & Gimelshein 2018, section 2) over the visible columns of each row; the row is read
-//             once and kept in registers, so HBM sees each score once and each probability once. Rows longer than
-//             kThreads * kVectors * 16 bytes do not fit and are read twice (kResident = false): first for maximum and sum
-//             together (algorithm 3, per thread), then for the probabilities.
-// Masks       Bottom-right causal and window, as src/core/problem.hpp defines them. Vectors without a visible column are
+// Algorithm   Safe softmax (Milakov & Gimelshein 2018, section 2) over the visible columns of each row; the
+// row is read
+//             once and kept in registers, so HBM sees each score once and each probability once. Rows longer
+//             than kThreads * kVectors * 16 bytes do not fit and are read twice (kResident = false): first
+//             for maximum and sum together (algorithm 3, per thread), then for the probabilities.
+// Masks       Bottom-right causal and window, as src/core/problem.hpp defines them. Vectors without a visible
+// column are
 //             not read; zeros are written for every column that is not visible, padding included.
-// Shapes      scores, probabilities [rows, pitch] in fp32, fp16 or bf16, 16-byte accesses throughout; lse [rows].
-// Precision   fp32 inside: p = 2^((s - m) log2(e)) / sum, subtracted before scaling, so any finite scores are fine.
-// Schedule    kThreads threads a row (a warp, or a block), several 16-byte loads each in flight at once.
+// Shapes      scores, probabilities [rows, pitch] in fp32, fp16 or bf16, 16-byte accesses throughout; lse
+// [rows]. Precision   fp32 inside: p = 2^((s - m) log2(e)) / sum, subtracted before scaling, so any finite
+// scores are fine. Schedule    kThreads threads a row (a warp, or a block), several 16-byte loads each in
+// flight at once.
 #include "ptx.cuh"
 #include "softmax_params.cuh"
 
@@ -62,8 +66,10 @@ struct SoftmaxRow {
     const int diagonal = static_cast<int>(row % params.seqlen_q) + params.seqlen_kv - params.seqlen_q;
     begin = Config::kWindow ? max(0, diagonal - params.window + 1) : 0;
     end = params.seqlen_kv;
-    if (Config::kCausal) end = min(end, diagonal + 1);
-    else if (Config::kWindow) end = min(end, diagonal + params.window);
+    if (Config::kCausal)
+      end = min(end, diagonal + 1);
+    else if (Config::kWindow)
+      end = min(end, diagonal + params.window);
     vectors = params.pitch / V::kElements;
     scores = static_cast<const uint4*>(params.scores) + row * vectors;
     probabilities = static_cast<uint4*>(params.probabilities) + row * vectors;
@@ -107,7 +113,9 @@ struct SoftmaxRow {
     return x;
   }
 
-  __device__ __forceinline__ static float exponential(float x, float m) { return exp2_approx((x - m) * kLog2E); }
+  __device__ __forceinline__ static float exponential(float x, float m) {
+    return exp2_approx((x - m) * kLog2E);
+  }
 
   __device__ __forceinline__ void store_lse(float m, float sum) const {
     if (lane == 0) params.lse[row] = begin < end ? m + logf(sum) : __uint_as_float(0xff800000u);
@@ -196,25 +204,29 @@ struct Config {
 #else
   using Element = Fp16;
 #endif
-  static constexpr int kThreads = ATTNPROF_THREADS;          ///< that share a row
+  static constexpr int kThreads = ATTNPROF_THREADS;  ///< that share a row
   static constexpr int kRowsPerBlock = ATTNPROF_ROWS_PER_BLOCK;
-  static constexpr int kVectors = ATTNPROF_VECTORS;          ///< 16-byte vectors a thread keeps
+  static constexpr int kVectors = ATTNPROF_VECTORS;  ///< 16-byte vectors a thread keeps
   static constexpr bool kResident = ATTNPROF_RESIDENT;
   static constexpr bool kCausal = ATTNPROF_CAUSAL;
   static constexpr bool kWindow = ATTNPROF_WINDOW;
-  static_assert(kThreads % 32 == 0 && kThreads >= 32 && kThreads <= 1024, "threads of a row: 32 to 1024, whole warps");
+  static_assert(kThreads % 32 == 0 && kThreads >= 32 && kThreads <= 1024,
+                "threads of a row: 32 to 1024, whole warps");
   static_assert(kThreads == 32 || kRowsPerBlock == 1, "several rows a block only with one warp a row");
   static_assert(kVectors >= 1 && kVectors <= 8, "vectors a thread: 1 to 8, more would not fit in registers");
 };
 
 }  // namespace attnprof
 
-extern "C" __global__ void __launch_bounds__(attnprof::Config::kThreads * attnprof::Config::kRowsPerBlock)
+extern "C" __global__ void __launch_bounds__(attnprof::Config::kThreads* attnprof::Config::kRowsPerBlock)
     softmax_rows(const __grid_constant__ attnprof::SoftmaxParams params) {
   using attnprof::Config;
-  const long long row = blockIdx.x * static_cast<long long>(Config::kRowsPerBlock) + threadIdx.x / Config::kThreads;
+  const long long row =
+      blockIdx.x * static_cast<long long>(Config::kRowsPerBlock) + threadIdx.x / Config::kThreads;
   if (row >= params.rows) return;  // whole warps: one row each where a block has several
   const attnprof::SoftmaxRow<Config> softmax(params, row);
-  if constexpr (Config::kResident) softmax.run_resident();
-  else softmax.run_streaming();
+  if constexpr (Config::kResident)
+    softmax.run_resident();
+  else
+    softmax.run_streaming();
 }

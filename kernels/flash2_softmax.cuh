@@ -5,21 +5,25 @@
 
 namespace attnprof {
 
-__device__ __forceinline__ float negative_infinity() { return __uint_as_float(0xff800000u); }
+__device__ __forceinline__ float negative_infinity() {
+  return __uint_as_float(0xff800000u);
+}
 
-/// Running state of kRowBlocks * 2 rows per thread: of block b, row g = lane / 4 is [2b], row g + 8 is [2b + 1]. The four
-/// lanes of a quad share a row; `sum` is this lane's part and is reduced only once, at the end.
+/// Running state of kRowBlocks * 2 rows per thread: of block b, row g = lane / 4 is [2b], row g + 8 is [2b +
+/// 1]. The four lanes of a quad share a row; `sum` is this lane's part and is reduced only once, at the end.
 ///
-/// Probabilities are p = 2^(s c - m c) with c = scale log2(e): one FFMA and one MUFU each. `m` need not be the maximum, only
-/// close to it, since whatever it is cancels between the products and the sum. So it moves only when a row outgrows it
-/// by a factor 2^kSlack, which after the first tiles is rare, and then costs the multiplication of the accumulators
-/// (Milakov & Gimelshein 2018, algorithm 3, made lazy). p <= 2^kSlack = 256 is far from the end of fp16.
+/// Probabilities are p = 2^(s c - m c) with c = scale log2(e): one FFMA and one MUFU each. `m` need not be
+/// the maximum, only close to it, since whatever it is cancels between the products and the sum. So it moves
+/// only when a row outgrows it by a factor 2^kSlack, which after the first tiles is rare, and then costs the
+/// multiplication of the accumulators (Milakov & Gimelshein 2018, algorithm 3, made lazy). p <= 2^kSlack =
+/// 256 is far from the end of fp16.
 template <int kRowBlocks>
 struct OnlineSoftmax {
   static constexpr int kRows = 2 * kRowBlocks;
   static constexpr float kSlack = 8.0f;
-  /// Above this |m c|, s c and m c are rounded apart too coarsely to be subtracted inside an FFMA: at 1.4e11 the two differ by
-  /// up to 8192 where s = m, so 2^(...) would be infinite or zero. Below it by at most 2^-13.
+  /// Above this |m c|, s c and m c are rounded apart too coarsely to be subtracted inside an FFMA: at 1.4e11
+  /// the two differ by up to 8192 where s = m, so 2^(...) would be infinite or zero. Below it by at most
+  /// 2^-13.
   static constexpr float kHuge = 4096.0f;
 
   float m[kRows];
@@ -50,7 +54,8 @@ struct OnlineSoftmax {
     }
   }
 
-  /// Takes a tile's largest scores into `m`; rescales `sum` and `output` where it moved. All lanes of the warp together.
+  /// Takes a tile's largest scores into `m`; rescales `sum` and `output` where it moved. All lanes of the
+  /// warp together.
   template <int kOutputBlocks>
   __device__ __forceinline__ void raise_maximum(float (&largest)[kRows],
                                                 float (&output)[kRowBlocks][kOutputBlocks][4], float c) {
@@ -77,7 +82,8 @@ struct OnlineSoftmax {
   /// The subtrahends m c of the exponents. `kMayBeEmpty`: rows may have seen no key so far (scores all -inf).
   template <bool kMayBeEmpty, int kScoreBlocks>
   __device__ __forceinline__ void exponent_offsets(float (&offset)[kRows],
-                                                   float (&scores)[kRowBlocks][kScoreBlocks][4], float c) const {
+                                                   float (&scores)[kRowBlocks][kScoreBlocks][4],
+                                                   float c) const {
     bool huge = false;
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
@@ -106,7 +112,8 @@ struct OnlineSoftmax {
 #pragma unroll
     for (int b = 0; b < kRowBlocks; ++b) {
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {  // i: row g or g + 8 in the low bit, left or right eight keys in the high one
+      for (int i = 0; i < 4;
+           ++i) {  // i: row g or g + 8 in the low bit, left or right eight keys in the high one
         const int r = 2 * b + i % 2;
         const float(&s)[4] = scores[b][2 * k + i / 2];
         const float p0 = exp2_approx(fmaf(s[i % 2 * 2], c, -offset[r]));
@@ -126,8 +133,8 @@ struct OnlineSoftmax {
     }
   }
 
-  /// Row r's output times `factor[r]` is the result, and `lse[r]` its log-sum-exp (natural); a row that saw no key gets 0
-  /// and -inf.
+  /// Row r's output times `factor[r]` is the result, and `lse[r]` its log-sum-exp (natural); a row that saw
+  /// no key gets 0 and -inf.
   __device__ __forceinline__ void finish(float (&factor)[kRows], float (&lse)[kRows], float c) const {
     constexpr float kLn2 = 0.693147180559945f;
 #pragma unroll

@@ -20,7 +20,8 @@ struct Visibility {
   }
 };
 
-/// Key tiles are [first_tile, last_tile), of which [first_whole, last_whole) are seen whole by every row: no mask there.
+/// Key tiles are [first_tile, last_tile), of which [first_whole, last_whole) are seen whole by every row: no
+/// mask there.
 struct BlockWork {
   int head;  ///< of batch * heads, which fits: the grid has a block for each
   int first_row;
@@ -41,10 +42,10 @@ __device__ __forceinline__ void find_tiles(BlockWork& w, const AttentionParams& 
   w.first_whole = min(max(whole_begin, w.first_tile), w.last_whole);
 }
 
-/// The block's place in the grid. Blocks that run at the same time share few heads, so that K and V come from L2.
-/// Without a causal mask: all rows of a head, then the next head. With one, rows differ in length: the longest rows of all
-/// heads go first, which leaves short ones to fill the end of the grid; but only within a section of heads whose K and V
-/// fit in L2 together.
+/// The block's place in the grid. Blocks that run at the same time share few heads, so that K and V come from
+/// L2. Without a causal mask: all rows of a head, then the next head. With one, rows differ in length: the
+/// longest rows of all heads go first, which leaves short ones to fill the end of the grid; but only within a
+/// section of heads whose K and V fit in L2 together.
 template <class Config>
 __device__ __forceinline__ BlockWork find_work(const AttentionParams& params, int block) {
   const int m_tiles = (params.seqlen_q + Config::kTileM - 1) / Config::kTileM;

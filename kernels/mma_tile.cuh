@@ -5,19 +5,20 @@
 
 namespace attnprof {
 
-/// Shared-memory layout of a tile of rows of `kElements` 16-bit elements. Rows are padded with zeros to whole k16 steps,
-/// and the pitch is an odd number of 16-byte chunks: the eight rows that one ldmatrix phase reads then start in eight
-/// different groups of four banks, so no access conflicts, and every fragment's address is a lane's base plus a
-/// constant. (A XOR swizzle would save the one chunk a row, and cost address registers.)
+/// Shared-memory layout of a tile of rows of `kElements` 16-bit elements. Rows are padded with zeros to whole
+/// k16 steps, and the pitch is an odd number of 16-byte chunks: the eight rows that one ldmatrix phase reads
+/// then start in eight different groups of four banks, so no access conflicts, and every fragment's address
+/// is a lane's base plus a constant. (A XOR swizzle would save the one chunk a row, and cost address
+/// registers.)
 template <int kElements>
 struct TileLayout {
   static constexpr int kColumns = (kElements + 15) / 16 * 16;  ///< elements, zero-padded
-  static constexpr int kChunks = kColumns / 8;                ///< 16-byte chunks that hold them
-  static constexpr int kPitch = (kChunks + 1) * 16;           ///< bytes; kChunks is even, so this is odd in chunks
+  static constexpr int kChunks = kColumns / 8;                 ///< 16-byte chunks that hold them
+  static constexpr int kPitch = (kChunks + 1) * 16;  ///< bytes; kChunks is even, so this is odd in chunks
 };
 
-/// Copies rows [0, kRows) of a [*, kHeadDim] matrix to a tile, asynchronously and by all threads together. Rows from
-/// `rows_left` on become zero and are not read; so do the padding columns.
+/// Copies rows [0, kRows) of a [*, kHeadDim] matrix to a tile, asynchronously and by all threads together.
+/// Rows from `rows_left` on become zero and are not read; so do the padding columns.
 template <int kHeadDim, int kRows, int kThreads>
 __device__ __forceinline__ void load_tile(unsigned tile, const void* rows, int rows_left) {
   using Layout = TileLayout<kHeadDim>;
@@ -43,13 +44,14 @@ __device__ __forceinline__ void load_tile(unsigned tile, const void* rows, int r
       const int row = pass * kRowsPerPass;
       if (kRows % kRowsPerPass != 0 && row + thread_row >= kRows) break;
       const bool read = in_columns && row + thread_row < rows_left;
-      cp_async_16_or_zero(destination + row * Layout::kPitch, read ? source + row * kHeadDim * 2 : rows, read);
+      cp_async_16_or_zero(destination + row * Layout::kPitch, read ? source + row * kHeadDim * 2 : rows,
+                          read);
     }
   }
 }
 
-/// Where this lane points ldmatrix for 16x16 blocks whose four 8x8 matrices are ordered down the rows first: the A
-/// operand, and with `ldmatrix_x4_transposed` the B operand from a tile whose rows run along k (V).
+/// Where this lane points ldmatrix for 16x16 blocks whose four 8x8 matrices are ordered down the rows first:
+/// the A operand, and with `ldmatrix_x4_transposed` the B operand from a tile whose rows run along k (V).
 template <class Layout>
 __device__ __forceinline__ unsigned lane_offset_rows_first() {
   const int lane = threadIdx.x % 32;

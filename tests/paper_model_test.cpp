@@ -64,4 +64,16 @@ TEST_CASE("a causal mask lets FlashAttention skip blocks, and standard attention
   causal.causal = true;
   CHECK(flash_traffic(causal, 192 * 1024).total() < flash_traffic(full, 192 * 1024).total());
   CHECK(standard_traffic(causal).total() == standard_traffic(full).total());
+  causal.pass = Pass::fwd_bwd;
+  CHECK(static_cast<double>(flash_traffic(causal, 192 * 1024).total()) / 1e9 == Approx(2.87).margin(0.01));
+}
+
+TEST_CASE("a window narrower than a block costs FlashAttention at most two visits per query", "[model]") {
+  Problem p = gpt2_medium(Pass::fwd);
+  p.causal = true;
+  p.window = 16;
+  const int64_t one_visit = 3 * q_bytes(p) + 4 * lse_bytes(p);
+  const int64_t rows = flash_traffic(p, 192 * 1024).total() - 2 * kv_bytes(p);  // blocks of 384 keys
+  CHECK(rows > one_visit);
+  CHECK(rows < one_visit + one_visit * 2 * 16 / 1024);  // only the rows just below two block edges pay twice
 }

@@ -34,11 +34,11 @@ const std::vector<GpuModel>& gpu_models() {
   static const std::vector<GpuModel> table{
       {"A100-40GB", 80, 1555, 312, 19.5, 108, 1.41, 40 * kMiB, 40 * kGiB, 166912, 192 * kKiB},
       {"A100-80GB", 80, 2039, 312, 19.5, 108, 1.41, 40 * kMiB, 80 * kGiB, 166912, 192 * kKiB},
-      {"H100", 90, 3350, 989, 66.9, 132, 1.83, 50 * kMiB, 80 * kGiB, 232448, 256 * kKiB},
-      {"H200", 90, 4800, 989, 66.9, 132, 1.83, 60 * kMiB, 141'000'000'000, 232448, 256 * kKiB},
+      {"H100", 90, 3350, 989, 66.9, 132, 1.98, 50 * kMiB, 80 * kGiB, 232448, 256 * kKiB},
+      {"H200", 90, 4800, 989, 66.9, 132, 1.98, 60 * kMiB, 141'000'000'000, 232448, 256 * kKiB},
       {"L40S", 89, 864, 362, 91.6, 142, 2.52, 96 * kMiB, 48 * kGiB, 101376, 128 * kKiB},
       {"RTX4090", 89, 1008, 165, 82.6, 128, 2.52, 72 * kMiB, 24 * kGiB, 101376, 128 * kKiB},
-      {"B200", 100, 8000, 2250, 75, 148, 1.85, 126 * kMiB, 180'000'000'000, 232448, 256 * kKiB},
+      {"B200", 100, 8000, 2250, 75, 148, 1.965, 126 * kMiB, 180'000'000'000, 232448, 256 * kKiB},
   };
   return table;
 }
@@ -54,11 +54,18 @@ const GpuModel& find_gpu_model(std::string_view name) {
 
 std::optional<GpuModel> match_gpu_model(const DeviceInfo& device) {
   if (device.kind != DeviceKind::gpu) return std::nullopt;
-  const std::string name = folded(device.name);
+  std::string name = folded(device.name);
+  for (const std::string_view vendor : {"nvidia", "geforce"}) {
+    if (name.starts_with(vendor)) name.erase(0, vendor.size());
+  }
+  for (const std::string_view namesake : {"nvl", "laptop"}) {
+    if (name.find(namesake) != std::string::npos) return std::nullopt;
+  }
   for (const GpuModel& gpu : gpu_models()) {
-    // "A100-SXM4-80GB" has the form factor between model and size.
+    // At the start, so that "NVIDIA GH200" is no H200. "A100-SXM4-80GB" has the form factor between model and
+    // size.
     const size_t dash = gpu.name.find('-');
-    const bool model = name.find(folded(gpu.name.substr(0, dash))) != std::string::npos;
+    const bool model = name.starts_with(folded(gpu.name.substr(0, dash)));
     const bool size =
         dash == std::string_view::npos || name.find(folded(gpu.name.substr(dash + 1))) != std::string::npos;
     if (model && size) return gpu;

@@ -20,7 +20,7 @@ struct GpuModel {
   double bf16_tflops;  ///< dense, fp32 accumulation; the same for fp16
   double fp32_tflops;  ///< without tensor cores
   int multiprocessors;
-  double boost_ghz;
+  double boost_ghz;  ///< highest clock, the one that fp32_tflops assumes
   int64_t l2_bytes;
   int64_t memory_bytes;
   int64_t smem_per_block_bytes;  ///< opt-in limit (CUDA programming guide, compute capabilities)
@@ -32,8 +32,8 @@ const std::vector<GpuModel>& gpu_models();
 /// Case does not matter. Throws UsageError listing the names.
 const GpuModel& find_gpu_model(std::string_view name);
 
-/// The model whose name occurs in the device's ("NVIDIA H200", "NVIDIA A100-SXM4-80GB"); empty when none
-/// does.
+/// The model that the device's name begins with, after the vendor's words ("NVIDIA H200",
+/// "NVIDIA A100-SXM4-80GB"); empty when none fits. Namesakes with another memory (H100 NVL, laptops) do not.
 std::optional<GpuModel> match_gpu_model(const DeviceInfo& device);
 
 /// What implementations are asked with when there is no such GPU here. Its name says that it is a

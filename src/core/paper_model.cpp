@@ -20,14 +20,14 @@ Traffic& operator+=(Traffic& sum, const Traffic& t) {
   return sum;
 }
 
-/// Queries that see at least one key of [begin, end).
-int64_t rows_seeing(const Problem& p, int64_t begin, int64_t end) {
-  int64_t rows = 0;
+/// Pairs of a query and a block of `block` keys in which the query sees a key.
+int64_t row_visits(const Problem& p, int64_t block) {
+  int64_t visits = 0;
   for (int64_t i = 0; i < p.seqlen_q; ++i) {
     const KeyRange keys = visible_keys(p, i);
-    rows += keys.begin < end && keys.end > begin && keys.size() > 0;
+    if (keys.size() > 0) visits += (keys.end + block - 1) / block - keys.begin / block;
   }
-  return rows;
+  return visits;
 }
 
 }  // namespace
@@ -70,14 +70,9 @@ Traffic unfused_traffic(const Problem& p) {
 Traffic flash_traffic(const Problem& p, int64_t onchip_bytes) {
   const int64_t elements = onchip_bytes / dtype_bytes(p.dtype);
   const int64_t block = std::max<int64_t>(1, (elements + 4 * p.head_dim - 1) / (4 * p.head_dim));
-  int64_t row_visits = 0;  // queries read, summed over blocks of keys
-  for (int64_t begin = 0; begin < p.seqlen_kv; begin += block) {
-    row_visits += rows_seeing(p, begin, std::min(begin + block, p.seqlen_kv));
-  }
-  const int64_t heads = p.batch * p.heads;
-  const int64_t row =
-      heads * row_visits * p.head_dim * dtype_bytes(p.dtype);  // one tensor's rows, every visit
-  const int64_t statistic = heads * row_visits * int64_t{sizeof(float)};
+  const int64_t visits = p.batch * p.heads * row_visits(p, block);
+  const int64_t row = visits * p.head_dim * dtype_bytes(p.dtype);  // one tensor's rows, every visit
+  const int64_t statistic = visits * int64_t{sizeof(float)};
   const int64_t kv = 2 * kv_bytes(p);
   Traffic t;
   if (has_forward(p)) {

@@ -122,6 +122,9 @@ std::vector<Runner::Active> Runner::activate(const PlannedRow* begin, const Plan
       active.work = row->impl->prepare(row->planned, tensors, device_);
       record.compile_ms = active.work->compile_ms();
       record.resources = active.work->resources();
+      if (const int64_t own = active.work->own_workspace_bytes(); own > 0) {
+        record.workspace_bytes = record.workspace_bytes.value_or(0) + own;
+      }
     });
     cases.push_back(std::move(active));
   }
@@ -185,6 +188,7 @@ void Runner::count(Active& active) {
   CounterRequest request;
   request.cache = options_.cache;
   request.drain = options_.drain;
+  request.dtype = record.planned.problem.dtype;
   record.kernels = counters_->kernel_times(*active.work, options_.cache);
   record.counters = counters_->measure(*active.work, request);
 }

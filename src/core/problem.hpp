@@ -79,7 +79,8 @@ std::string_view to_string(Fill f);   // "normal", "zeros"
 std::string describe(const Problem& p);
 
 /// Throws UsageError naming the field and the rule it breaks: sizes below 1, kv_heads that do not divide
-/// heads, negative window or scale, or a tensor whose element count exceeds 2^62.
+/// heads, negative window or scale, or counts that 63 bits could not hold exactly: more than 2^60 elements in
+/// a tensor, more than 2^59 multiply-adds in one product.
 void validate(const Problem& p);
 
 }  // namespace attnprof

@@ -24,12 +24,12 @@ Problem gpt2_medium(Pass pass) {
 }  // namespace
 
 TEST_CASE(
-    "GPT-2 medium: the paper's 40.3 GB lies between the two counts of standard attention, its 4.4 GB near "
+    "GPT-2 medium: the paper's 40.3 GB is the count with mask and dropout as steps, its 4.4 GB near "
     "the fused one",
     "[model][seeds]") {
   const Problem p = gpt2_medium(Pass::fwd_bwd);
   CHECK(static_cast<double>(standard_traffic(p).total()) / 1e9 == Approx(25.2).margin(0.05));
-  CHECK(static_cast<double>(unfused_traffic(p).total()) / 1e9 == Approx(53.2).margin(0.05));
+  CHECK(static_cast<double>(unfused_traffic(p).total()) / 1e9 == Approx(40.27).margin(0.01));
   const int64_t fused = flash_traffic(p, find_gpu_model("A100-40GB").onchip_bytes).total();
   CHECK(static_cast<double>(fused) / 1e9 == Approx(4.10).margin(0.01));
 }

@@ -74,9 +74,8 @@ void print_row(const PlannedRow& row, const GpuModel& gpu) {
 void print_papers(const Problem& p, const GpuModel& gpu) {
   const auto total = [](const Traffic& t) { return human_bytes(static_cast<double>(t.total())); };
   fmt::print(
-      "  in the FlashAttention paper's counting, {}: standard {}; with separate scale, mask, softmax and "
-      "dropout {}; "
-      "FlashAttention {}\n",
+      "  in the FlashAttention paper's counting, {}: standard {}; with mask and dropout as separate steps "
+      "{}; FlashAttention {}\n",
       to_string(p.pass), total(standard_traffic(p)), total(unfused_traffic(p)),
       total(flash_traffic(p, gpu.onchip_bytes)));
 }

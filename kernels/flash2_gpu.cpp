@@ -71,19 +71,20 @@ int blocks_per_sm(const Problem& p, const KernelConfig& k) {
   return accumulators(p, k) <= 112 && !p.causal && p.window == 0 ? 3 : 2;
 }
 
-/// Measured on an H200 (kernels/NOTES.md); the same reasons hold on other chips.
+/// Measured on an H200 (kernels/NOTES.md); the same reasons hold on other chips, but from sm_100 on ptxas
+/// spills in the two tightest of these kernels.
+int default_tile_n(const Problem& p, int tile_m, const DeviceInfo& device) {
+  const bool masked = p.causal || p.window > 0;
+  if (p.head_dim <= 64) return device.compute_capability >= 100 ? 64 : masked ? 128 : 48;
+  if (p.head_dim <= 128) return 48;
+  const KernelConfig wanted{.tile_m = tile_m, .tile_n = 64, .stages = 1};
+  return smem_bytes(p, wanted) <= device.smem_per_block_bytes ? 64 : 32;  // 99 KB on sm_86, sm_89, sm_120
+}
+
 KernelConfig resolve(const Problem& p, const KernelConfig& asked, const DeviceInfo& device) {
   KernelConfig k = asked;
-  const bool masked = p.causal || p.window > 0;
   if (k.tile_m == 0) k.tile_m = p.head_dim <= 128 ? 128 : 64;
-  if (k.tile_n == 0) {
-    if (p.head_dim <= 64)
-      k.tile_n = masked ? 128 : 48;
-    else if (p.head_dim <= 128)
-      k.tile_n = 48;
-    else
-      k.tile_n = 64;
-  }
+  if (k.tile_n == 0) k.tile_n = default_tile_n(p, k.tile_m, device);
   if (k.warps == 0) k.warps = default_warps(p, k);
   if (k.stages == 0) {
     // Small tiles meet the barrier often, and a second stage saves one of two; large ones hide their loads

@@ -1,13 +1,18 @@
 // Kernels that put the device into a known state between measurements, and the two that measure its memory.
-// All move 16 bytes per access, grid-stride.
+// All move 16 bytes per access; any grid and block size.
 
 namespace {
 
-__device__ unsigned long long first_index() {
-  return blockIdx.x * static_cast<unsigned long long>(blockDim.x) + threadIdx.x;
+// A block takes tiles of four elements per thread, the grid a run of neighbouring tiles: four accesses in
+// flight per thread, all within one stretch of memory, which keeps DRAM pages open.
+__device__ unsigned long long tile_size() {
+  return 4ull * blockDim.x;
 }
-__device__ unsigned long long stride() {
-  return static_cast<unsigned long long>(gridDim.x) * blockDim.x;
+__device__ unsigned long long first_tile() {
+  return blockIdx.x * tile_size();
+}
+__device__ unsigned long long tile_step() {
+  return gridDim.x * tile_size();
 }
 
 }  // namespace
@@ -17,14 +22,14 @@ __device__ unsigned long long stride() {
 /// next. `sink` is written only if the data has a property it never has: the loads cannot be optimised away.
 extern "C" __global__ void read_all(const uint4* data, unsigned long long count, unsigned* sink) {
   unsigned seen = 0;
-  const unsigned long long step = stride();
-  unsigned long long i = first_index();
-  for (; i + 3 * step < count; i += 4 * step) {  // four loads in flight per thread
-    const uint4 a = data[i], b = data[i + step], c = data[i + 2 * step], d = data[i + 3 * step];
+  unsigned long long tile = first_tile();
+  for (; tile + tile_size() <= count; tile += tile_step()) {
+    const uint4* p = data + tile + threadIdx.x;
+    const uint4 a = p[0], b = p[blockDim.x], c = p[2 * blockDim.x], d = p[3 * blockDim.x];
     seen |=
         (a.x & a.y & a.z & a.w) | (b.x & b.y & b.z & b.w) | (c.x & c.y & c.z & c.w) | (d.x & d.y & d.z & d.w);
   }
-  for (; i < count; i += step) {
+  for (unsigned long long i = tile + threadIdx.x; i < count && i < tile + tile_size(); i += blockDim.x) {
     const uint4 a = data[i];
     seen |= a.x & a.y & a.z & a.w;
   }
@@ -33,16 +38,17 @@ extern "C" __global__ void read_all(const uint4* data, unsigned long long count,
 
 /// Copies `count` 16-byte elements: the yardstick for memory bandwidth and for the byte counters.
 extern "C" __global__ void copy_all(uint4* dst, const uint4* src, unsigned long long count) {
-  const unsigned long long step = stride();
-  unsigned long long i = first_index();
-  for (; i + 3 * step < count; i += 4 * step) {
-    const uint4 a = src[i], b = src[i + step], c = src[i + 2 * step], d = src[i + 3 * step];
+  unsigned long long tile = first_tile();
+  for (; tile + tile_size() <= count; tile += tile_step()) {
+    const unsigned long long i = tile + threadIdx.x;
+    const uint4 a = src[i], b = src[i + blockDim.x], c = src[i + 2 * blockDim.x], d = src[i + 3 * blockDim.x];
     dst[i] = a;
-    dst[i + step] = b;
-    dst[i + 2 * step] = c;
-    dst[i + 3 * step] = d;
+    dst[i + blockDim.x] = b;
+    dst[i + 2 * blockDim.x] = c;
+    dst[i + 3 * blockDim.x] = d;
   }
-  for (; i < count; i += step) dst[i] = src[i];
+  for (unsigned long long i = tile + threadIdx.x; i < count && i < tile + tile_size(); i += blockDim.x)
+    dst[i] = src[i];
 }
 
 /// Keeps the device busy for `cycles` SM clocks, so that the host can enqueue what follows before any of it

@@ -2,6 +2,8 @@
 // one.
 #include "catch.hpp"
 #ifdef ATTNPROF_WITH_CUDA
+#include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <numeric>
 
@@ -13,6 +15,7 @@
 #include "gpu/cupti_error.hpp"
 #include "gpu/gpu.hpp"
 #include "gpu/memory_kernels.hpp"
+#include "gpu/square_product.hpp"
 
 using namespace attnprof;
 
@@ -249,6 +252,27 @@ TEST_CASE("what stays dirty in the cache is counted only when it is drained", "[
     CHECK(*undrained.hbm_write_bytes < kMiB / 2);
     if (cache == CacheMode::cold) CHECK(*drained.hbm_read_bytes >= kMiB);
     if (cache == CacheMode::hot) CHECK(*drained.hbm_read_bytes < kMiB);
+  }
+}
+
+TEST_CASE("the tensor counter of a matrix product is its 2 n^3, for bf16 and fp16", "[gpu][cupti]") {
+  const auto gpu = gpu_or_skip();
+  if (!gpu) return;
+  const auto counters = open_counters(*gpu);
+  if (!counters_or_skip(*counters)) return;
+  for (const DType dtype : {DType::bf16, DType::fp16}) {
+    INFO(to_string(dtype));
+    SquareProduct product(as_gpu(*gpu), dtype, 4096);
+    gpu->run(product);
+    const auto start = std::chrono::steady_clock::now();
+    const Counters counted = counters->measure(product, {.dtype = dtype});
+    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
+    REQUIRE(counted.status == "ok");
+    CHECK(static_cast<double>(*counted.tensor_flops) == Approx(product.flops()).epsilon(0.01));
+    CHECK(*counted.tensor_pipe_active_pct > 5);
+    CHECK(static_cast<double>(*counted.hbm_write_bytes) == Approx(4096.0 * 4096 * 2).epsilon(0.05));
+    WARN(to_string(dtype) << ": tensor pipe " << *counted.tensor_pipe_active_pct << "%, " << counted.passes
+                          << " passes, " << took.count() << " ms");
   }
 }
 

@@ -10,7 +10,8 @@ namespace attnprof {
 
 /// Rates seen, decimal units. Empty where it could not be measured; `message` then says why.
 struct GpuCeilings {
-  std::optional<double> copy_gbps;  ///< 1 GiB device copy: bytes read plus bytes written, GB/s
+  std::optional<double>
+      copy_gbps;  ///< 1 GiB copy, the faster of our kernel and the driver's: bytes read plus written, GB/s
   std::optional<double> read_gbps;  ///< 1 GiB read, nothing written
   std::optional<double>
       bf16_matrix_tflops;  ///< cuBLASLt, 8192^3, bf16 in, fp32 accumulation, random normal data

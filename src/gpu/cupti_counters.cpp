@@ -55,25 +55,33 @@ const CuptiCounters::Plan& CuptiCounters::plan(bool flops, DType dtype) {
 
 Counters CuptiCounters::count(Prepared& work, const CounterRequest& request) {
   const Plan& chosen = plan(request.flops, request.dtype);
-  CuptiSession session(gpu_, *chosen.schedule, request.drain ? 2 : 1);
+  const bool hot = request.cache == CacheMode::hot;
+  const auto launch = [&] { work.launch(); };
+  // Ranges in the order they are pushed: "clean" and "drain" when asked for, and "hot".
+  const bool clean_range = request.drain || !hot;
+  const size_t ranges = (clean_range ? 1u : 0u) + (request.drain ? 1u : 0u) + (hot ? 1u : 0u);
+  CuptiSession session(gpu_, *chosen.schedule, ranges);
   const int passes = session.collect([&] {
-    if (request.cache == CacheMode::cold) {
-      gpu_.flush_l2();
-    } else {
-      work.launch();
-    }
-    gpu_.synchronize("bringing the cache into its state");
-    session.range("case", [&] { work.launch(); });
+    gpu_.flush_l2();
+    gpu_.synchronize("flushing the L2 cache");
+    if (clean_range) session.range("clean", launch);
     if (request.drain) session.range("drain", [&] { gpu_.flush_l2(); });
+    if (!hot) return;
+    work.launch();
+    gpu_.synchronize("warming the cache");
+    session.range("hot", launch);
   });
-  Counters counters = counters_from(chosen.quantities, chosen.schedule->evaluate(session.counter_image(), 0));
+  const auto values = [&](size_t range) {
+    return counters_from(chosen.quantities, chosen.schedule->evaluate(session.counter_image(), range));
+  };
+  Counters counters = values(hot ? ranges - 1 : 0);
   counters.passes = passes;
   if (request.drain) {
-    const Counters drain =
-        counters_from(chosen.quantities, chosen.schedule->evaluate(session.counter_image(), 1));
-    if (counters.hbm_write_bytes && drain.hbm_write_bytes) {
-      *counters.hbm_write_bytes += *drain.hbm_write_bytes;
-      counters.drained = true;
+    const Counters clean = values(0);
+    const Counters drain = values(1);
+    counters.drained = clean.hbm_write_bytes && drain.hbm_write_bytes;
+    if (counters.drained) {
+      counters.hbm_write_bytes = *clean.hbm_write_bytes + *drain.hbm_write_bytes;
     } else {
       counters.hbm_write_bytes.reset();
       counters.status = "invalid";

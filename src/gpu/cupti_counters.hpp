@@ -4,9 +4,15 @@
 // range follows it in the same pass that reads a clean buffer of three times the L2: what the case left dirty
 // in the cache is written back there. hbm_write_bytes is then the writes of both ranges; every other figure
 // is of the case's range alone, so the drain's own reads are charged to nobody. Without `drain` the figures
-// are those of the case's range, as `ncu` has them. Before every pass the cache is brought into the state
-// asked for: cold by the same flush, hot by one launch. Nothing needs to be restored between passes: kernels
-// write only O, LSE and workspace, from inputs they never touch.
+// are those of the case's range, as `ncu` has them.
+//
+// Before every pass the cache is flushed the same way. For a hot cache the case is launched once more and
+// then counted in a further range, whose figures are reported; only the drained writes stay those of the
+// launch that began with a clean cache, because after a warm-up nobody can tell whose dirty lines are written
+// back.
+//
+// Nothing needs to be restored between passes: kernels write only O, LSE and workspace, from inputs they
+// never touch.
 #pragma once
 
 #include <map>

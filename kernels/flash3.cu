@@ -60,8 +60,8 @@ __device__ __forceinline__ TileWork await_work(Consumer& c) {
 
 /// A consumer warpgroup, tile after tile.
 __device__ __forceinline__ void consume(const AttentionParams& p, Consumer& c, Loader& loader) {
-  for (TileWork work = await_work(c); work.first_row >= 0; work = await_work(c)) {
-    Tile tile(p, work, c.warpgroup, c.lane);
+  for (TileWork work = await_work(c); work.blocks > 0; work = await_work(c)) {
+    Tile tile(p, work, c.lane);
     c.skip_blocks(tile.skipped);
     compute_tile(p, c, tile, loader);
   }
@@ -72,16 +72,21 @@ __device__ __forceinline__ void consume_seamless(const AttentionParams& p, Consu
   Scores s;
   Probabilities probabilities;
   Outputs o;
-  Tile tile(p, await_work(c), c.warpgroup, c.lane);  // the grid is no larger than the number of tiles
+  Tile tile(p, await_work(c), c.lane);  // the grid is no larger than the number of tiles
   c.skip_blocks(tile.skipped);
   start_tile(s, c, tile.skipped);
   while (true) {
     attend_overlapped(s, probabilities, o, c, tile, p.scale_log2, loader);
     const TileWork work = await_work(c);
-    if (work.first_row < 0) break;
-    const int skipped = blocks_unseen(p, work, c.warpgroup);
+    if (work.blocks == 0) break;
+    const int skipped = blocks_unseen(p, work);
     issue_pv(o, probabilities, c, tile.work.blocks > tile.skipped + 1);
-    if (skipped > 0) {  // other warpgroups need this V's buffer before they can pass the turns that follow
+    // The producer loads V of the blocks passed over before it gets to the K wanted here. It needs buffers for them:
+    // when there are too few, the one of the P V in flight is given back first.
+    const bool seamless = skipped < kStages;
+    if (seamless) {
+      c.skip_k(skipped);
+    } else {
       wgmma_wait<0>();
       pin_registers(o);
       c.release_v();
@@ -90,9 +95,12 @@ __device__ __forceinline__ void consume_seamless(const AttentionParams& p, Consu
     start_tile(s, c, skipped);
     wgmma_wait<1>();
     pin_registers(o);
-    if (skipped == 0) c.release_v();
+    if (seamless) {
+      c.release_v();
+      c.skip_v(skipped);
+    }
     store_tile(p, tile.work, tile.thread_row, c.lane % 32, o, tile.state);
-    tile = Tile(p, announced_work(c), c.warpgroup, c.lane);
+    tile = Tile(p, announced_work(c), c.lane);
   }
   finish_tile(o, probabilities, c, tile.work.blocks > tile.skipped + 1);
   store_tile(p, tile.work, tile.thread_row, c.lane % 32, o, tile.state);
@@ -105,7 +113,7 @@ __device__ __forceinline__ void load_and_consume(const AttentionParams& p, Consu
     const TileWork work = schedule.work(tile_index);
     __syncthreads();  // every warpgroup is done with the tile before
     if (threadIdx.x == 0) {
-      for (int w = 0; w < kConsumers; ++w) loader.load_q(c.q_ring.stage, w, work);
+      for (int w = 0; w < kConsumers; ++w) loader.load_q(c.q_ring.stage, w, share_of(work, w, false));
       Ring<kStages> ring = c.v_ring;
       for (int i = 0; i < kStages && i < work.blocks; ++i, ring.advance()) {
         loader.load_k(ring.stage, work.last_block - i, work.kv_head);
@@ -113,7 +121,7 @@ __device__ __forceinline__ void load_and_consume(const AttentionParams& p, Consu
       }
     }
     c.wait_q();
-    Tile tile(p, work, c.warpgroup, c.lane);
+    Tile tile(p, share_of(work, c.warpgroup, false), c.lane);
     compute_tile(p, c, tile, loader);
   }
 }

@@ -79,6 +79,7 @@ __device__ __forceinline__ void attend_overlapped(Scores& s, Probabilities& p, O
     tile.mask.apply(s, tile.work.last_block - i, c.thread_column());
     const bool grew = softmax_step(s, tile.state, alpha, scale_log2);
     pin_registers(s);
+    pin_registers(tile.state.sum);
     c.wait_next_v();  // a loop here also keeps the assembler from moving the exponentials below the next wait
     wgmma_wait<0>();  // P's registers and O are free again
     pin_registers(o);

@@ -60,13 +60,13 @@ static_assert(kTileM == 64 || kTileM == 128 || kTileM == 192, "tile_m: 64, 128 o
 static_assert(kTileN >= 16 && kTileN <= 256 && kTileN % 16 == 0, "tile_n: 16 to 256 in steps of 16");
 static_assert(kStages >= (kOverlap ? 2 : 1), "stages: at least 1, with overlap 2");
 
-/// The part of the problem that a block works on at a time. Rows are packed: the query heads of one KV head, one
-/// after the other, are one run of heads / kv_heads * seqlen_q rows (BHSD makes them contiguous).
+/// The part of the problem that a block, or a warpgroup of it, works on at a time. Rows are packed: the query heads of
+/// one KV head, one after the other, are one run of heads / kv_heads * seqlen_q rows (BHSD makes them contiguous).
 struct TileWork {
-  int first_row;   ///< packed row; negative: no more work
+  int first_row;   ///< packed row; a causal head's first tile may begin before row 0
   int kv_head;     ///< batch * kv_heads + kv head
   int last_block;  ///< K/V blocks are visited from this one down
-  int blocks;      ///< how many; at least 1
+  int blocks;      ///< how many; 0: no more work
 };
 
 /// Offsets are multiples of 1024: the swizzle pattern repeats every 1024 bytes.

@@ -19,7 +19,7 @@ struct TileMask {
     if (kCausal || kWindow) {
       const int last = packed_rows(p) - 1;
 #pragma unroll
-      for (int h = 0; h < 2; ++h) rows[h] = visible_keys(p, smaller(thread_row + 8 * h, last) % p.seqlen_q);
+      for (int h = 0; h < 2; ++h) rows[h] = visible_keys(p, smaller(larger(thread_row + 8 * h, 0), last) % p.seqlen_q);
       const Positions range = positions(p, first_row, first_row + kWarpgroupRows - 1);
       unmasked_end = visible_keys(p, range.first).end;
       unmasked_begin = visible_keys(p, range.last).begin;
@@ -32,14 +32,13 @@ struct TileMask {
   }
 };
 
-/// Leading blocks of a tile that `warpgroup` passes over: those that only later warpgroups see (causal), or all but one
-/// when its rows lie beyond the last row.
-__device__ __forceinline__ int blocks_unseen(const AttentionParams& p, const TileWork& work, int warpgroup) {
+/// Leading blocks of a tile that a warpgroup passes over: those that only later rows see (causal), or all but one
+/// when it has no rows.
+__device__ __forceinline__ int blocks_unseen(const AttentionParams& p, const TileWork& work) {
   if (!kSpecialize || kConsumers == 1) return 0;
-  const int first_row = work.first_row + warpgroup * kWarpgroupRows;
-  if (first_row >= packed_rows(p)) return work.blocks - 1;
+  if (work.first_row >= packed_rows(p) || work.first_row + kWarpgroupRows <= 0) return work.blocks - 1;
   if (!kCausal) return 0;
-  const int end = visible_keys(p, positions(p, first_row, first_row + kWarpgroupRows - 1).last).end;
+  const int end = visible_keys(p, positions(p, work.first_row, work.first_row + kWarpgroupRows - 1).last).end;
   const int last_seen = (larger(end, 1) - 1) / kTileN;
   return smaller(larger(work.last_block - last_seen, 0), work.blocks - 1);
 }
@@ -52,11 +51,11 @@ struct Tile {
   TileMask mask;
   SoftmaxState state;
 
-  __device__ __forceinline__ Tile(const AttentionParams& p, const TileWork& w, int warpgroup, int lane)
-      : work(w),
-        thread_row(w.first_row + warpgroup * kWarpgroupRows + lane / 32 * 16 + lane % 32 / 4),
-        skipped(blocks_unseen(p, w, warpgroup)),
-        mask(p, w.first_row + warpgroup * kWarpgroupRows, thread_row) {}
+  __device__ __forceinline__ Tile(const AttentionParams& p, const TileWork& share, int lane)
+      : work(share),
+        thread_row(share.first_row + lane / 32 * 16 + lane % 32 / 4),
+        skipped(blocks_unseen(p, share)),
+        mask(p, share.first_row, thread_row) {}
 };
 
 /// What one consumer warpgroup carries across its tiles.
@@ -113,7 +112,24 @@ struct Consumer {
     if (warpgroup == 0) await_turn();
   }
 
-  /// Passes over the first `count` blocks of a tile: gives up their turns and buffers.
+  /// Passes over the first `count` K blocks of a tile: gives up their turns and buffers.
+  __device__ __forceinline__ void skip_k(int count) {
+    for (int i = 0; i < count; ++i) {
+      if (i > 0) {
+        await_turn();
+        pass_turn();
+      }
+      wait_k();
+      release_k();
+    }
+  }
+  __device__ __forceinline__ void skip_v(int count) {
+    for (int i = 0; i < count; ++i) {
+      wait_v();
+      release_v();
+    }
+  }
+  /// Both, alternately, as they are loaded: more of them than the rings hold.
   __device__ __forceinline__ void skip_blocks(int count) {
     for (int i = 0; i < count; ++i) {
       if (i > 0) {

@@ -14,8 +14,8 @@ class Loader {
   __device__ __forceinline__ void load_q(int buffer, int warpgroup, const TileWork& work) {
     const uint32 full = smem_address(&smem_.q_full[buffer][warpgroup]);
     mbarrier_arrive_expect(full, kQBytes);
-    load_panels<kWarpgroupRows>(smem_address(smem_.q[buffer][warpgroup]), q_map_, full,
-                                work.first_row + warpgroup * kWarpgroupRows, work.kv_head, drop_);
+    load_panels<kWarpgroupRows>(smem_address(smem_.q[buffer][warpgroup]), q_map_, full, work.first_row, work.kv_head,
+                                drop_);
   }
 
   __device__ __forceinline__ void load_k(int stage, int block, int kv_head) {
@@ -48,17 +48,25 @@ class Loader {
   uint64 drop_;
 };
 
+/// The warpgroup's 64 rows of a tile. Under a causal mask later rows see more keys; `reversed` gives them to the other end
+/// of the row of warpgroups, so that over two tiles all have the same to do.
+__device__ __forceinline__ TileWork share_of(TileWork work, int warpgroup, bool reversed) {
+  work.first_row += (reversed ? kConsumers - 1 - warpgroup : warpgroup) * kWarpgroupRows;
+  return work;
+}
+
 /// Announces `tile` to every warpgroup with its Q; past the last tile, announces the end.
 __device__ __forceinline__ void announce(SharedMemory& smem, Loader& loader, const Schedule& schedule, int tile,
                                          Ring<kQBuffers>& ring) {
   const bool more = tile < schedule.tiles();
-  TileWork work{-1, 0, 0, 0};
+  TileWork work{0, 0, 0, 0};
   if (more) work = schedule.work(tile);
   for (int w = 0; w < kConsumers; ++w) {
     mbarrier_wait(smem_address(&smem.q_empty[ring.stage][w]), ring.parity);
-    smem.work[ring.stage][w] = work;
+    const TileWork share = more ? share_of(work, w, kCausal && ring.stage == 1) : work;
+    smem.work[ring.stage][w] = share;
     if (more) {
-      loader.load_q(ring.stage, w, work);
+      loader.load_q(ring.stage, w, share);
     } else {
       mbarrier_arrive(smem_address(&smem.q_full[ring.stage][w]));
     }

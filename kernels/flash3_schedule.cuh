@@ -36,8 +36,8 @@ struct Positions {
 };
 
 __device__ __forceinline__ Positions positions(const AttentionParams& p, int first_row, int last_row) {
-  last_row = smaller(last_row, packed_rows(p) - 1);
-  first_row = smaller(first_row, last_row);
+  last_row = larger(smaller(last_row, packed_rows(p) - 1), 0);
+  first_row = larger(smaller(first_row, last_row), 0);
   const int head = first_row / p.seqlen_q;
   if (head != last_row / p.seqlen_q) return {0, p.seqlen_q - 1};
   return {first_row - head * p.seqlen_q, last_row - head * p.seqlen_q};
@@ -52,8 +52,9 @@ class Schedule {
       : params_(p), tiles_m_((packed_rows(p) + kTileM - 1) / kTileM), kv_heads_(p.batch * p.kv_heads) {
     if (kCausal) {
       constexpr uint64 kL2Budget = 32ull << 20;
+      constexpr int kMaxSection = 64;  // more short heads at once only ask HBM for all their K and V at once
       const uint64 head_bytes = static_cast<uint64>(p.seqlen_kv) * kHeadDim * 4;
-      while (section_ < 1024 && 2 * section_ * head_bytes <= kL2Budget) section_ *= 2;
+      while (section_ < kMaxSection && 2 * section_ * head_bytes <= kL2Budget) section_ *= 2;
     }
   }
 
@@ -66,7 +67,8 @@ class Schedule {
     const int row_tile = within / heads;
     TileWork work;
     work.kv_head = section * section_ + within - row_tile * heads;
-    work.first_row = (tiles_m_ - 1 - row_tile) * kTileM;
+    // Under a causal mask tiles are counted from the last row, so that a tile that is not full is the shortest one.
+    work.first_row = kCausal ? packed_rows(params_) - (row_tile + 1) * kTileM : (tiles_m_ - 1 - row_tile) * kTileM;
     const Positions range = positions(params_, work.first_row, work.first_row + kTileM - 1);
     const int begin = visible_keys(params_, range.first).begin / kTileN;
     const int end = (visible_keys(params_, range.last).end + kTileN - 1) / kTileN;

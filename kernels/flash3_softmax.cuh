@@ -18,17 +18,31 @@ struct SoftmaxState {
   float sum[2] = {0.0f, 0.0f};
 };
 
-/// Sets scores outside [begin, end) of their row to -inf. Bounds are relative to the thread's first column.
+/// How many of a thread's columns (8b and 8b + 1 for b = 0, 1, ...) lie below `limit`.
+__device__ __forceinline__ int columns_below(int limit) {
+  return limit <= 0 ? 0 : 2 * (limit / 8) + smaller(limit % 8, 2);
+}
+
+/// The lowest `count` bits, for any count.
+__device__ __forceinline__ uint32 low_bits(int count) {
+  return count >= 32 ? 0xFFFFFFFF : count <= 0 ? 0u : (1u << count) - 1;
+}
+
+/// Sets scores outside [begin, end) of their row to -inf. Bounds are relative to the thread's first column. A bit a score:
+/// testing constant bits of a word is cheaper than comparing column numbers.
 __device__ __forceinline__ void mask_scores(float (&s)[kScores], const VisibleKeys (&rows)[2], int first_column) {
 #pragma unroll
   for (int h = 0; h < 2; ++h) {
-    const int end = rows[h].end - first_column;
-    const int begin = rows[h].begin - first_column;
+    const int end = columns_below(rows[h].end - first_column);
+    const int begin = kWindow ? columns_below(rows[h].begin - first_column) : 0;
 #pragma unroll
-    for (int i = 0; i < kScores / 2; ++i) {
-      const int column = 8 * (i / 2) + i % 2;  // known at compile time
-      float& score = s[4 * (i / 2) + 2 * h + i % 2];
-      if (column >= end || (kWindow && column < begin)) score = kNegativeInfinity;
+    for (int word = 0; word < (kScores / 2 + 31) / 32; ++word) {
+      const uint32 visible = low_bits(end - 32 * word) & ~(kWindow ? low_bits(begin - 32 * word) : 0u);
+#pragma unroll
+      for (int bit = 0; bit < smaller(32, kScores / 2 - 32 * word); ++bit) {
+        const int i = 32 * word + bit;
+        if (!(visible & (1u << bit))) s[4 * (i / 2) + 2 * h + i % 2] = kNegativeInfinity;
+      }
     }
   }
 }

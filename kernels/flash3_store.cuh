@@ -36,7 +36,7 @@ __device__ __forceinline__ void store_tile(const AttentionParams& p, const TileW
     const float sum = quad_sum(state.sum[h]);
     const bool empty = sum == 0.0f;  // sees no key
     const float inverse = empty ? 0.0f : 1.0f / sum;
-    const bool inside = row + 8 * h < rows;
+    const bool inside = row + 8 * h >= 0 && row + 8 * h < rows;
     const long long at = work.kv_head * rows + row + 8 * h;
     unsigned char* out = static_cast<unsigned char*>(p.o) + at * (2 * kHeadDim) + 16 * (lane % 4);
 #pragma unroll

@@ -1,4 +1,5 @@
-// Host side of flash2.cu: which cases it takes, how it is cut, what it costs, how it is launched.
+// The plan of flash2: which cases it takes, how it is cut, what it costs. Needs no CUDA;
+// flash2_launch_gpu.cpp does.
 #include "kernels/flash2_gpu.hpp"
 
 #include <fmt/format.h>
@@ -6,10 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/error.hpp"
 #include "core/theory.hpp"
-#include "gpu/gpu_device.hpp"
-#include "kernels/params.cuh"
+#include "kernels/flash2_launch_gpu.hpp"
 
 namespace attnprof {
 
@@ -39,12 +38,6 @@ int row_blocks(const Problem& p, const KernelConfig& k) {
 /// TileLayout's pitch in mma_tile.cuh.
 int64_t pitch_bytes(int64_t elements) {
   return 2 * round_up(elements, 16) + 16;
-}
-
-int64_t smem_bytes(const Problem& p, const KernelConfig& k) {
-  const int64_t operands = pitch_bytes(p.head_dim) * (k.tile_m + 2 * k.stages * k.tile_n);
-  const int64_t exchange = k.tile_m * (pitch_bytes(k.tile_n) + 2 * 4);  // P, and a float per side and row
-  return operands + (sides(p, k) == 2 ? exchange : 0);
 }
 
 int accumulators(const Problem& p, const KernelConfig& k) {
@@ -78,7 +71,8 @@ int default_tile_n(const Problem& p, int tile_m, const DeviceInfo& device) {
   if (p.head_dim <= 64) return device.compute_capability >= 100 ? 64 : masked ? 128 : 48;
   if (p.head_dim <= 128) return 48;
   const KernelConfig wanted{.tile_m = tile_m, .tile_n = 64, .stages = 1};
-  return smem_bytes(p, wanted) <= device.smem_per_block_bytes ? 64 : 32;  // 99 KB on sm_86, sm_89, sm_120
+  return flash2_smem_bytes(p, wanted) <= device.smem_per_block_bytes ? 64
+                                                                     : 32;  // 99 KB on sm_86, sm_89, sm_120
 }
 
 KernelConfig resolve(const Problem& p, const KernelConfig& asked, const DeviceInfo& device) {
@@ -91,7 +85,7 @@ KernelConfig resolve(const Problem& p, const KernelConfig& asked, const DeviceIn
     // under the product before, and a second stage would only cost shared memory and registers.
     constexpr int64_t kLargeTileBytes = 16 << 10;
     k.stages = k.tile_n * p.head_dim * 2 < kLargeTileBytes ? 2 : 1;
-    if (smem_bytes(p, k) > device.smem_per_block_bytes) k.stages = 1;
+    if (flash2_smem_bytes(p, k) > device.smem_per_block_bytes) k.stages = 1;
   }
   return k;
 }
@@ -128,10 +122,10 @@ Unsupported supports(const Case& c, const DeviceInfo& device) {
         "tile {}x{} at head_dim {} over {} warps needs {} accumulators a thread, registers hold {}", k.tile_m,
         k.tile_n, p.head_dim, k.warps, accumulators(p, k), kMaxAccumulators);
   }
-  if (smem_bytes(p, k) > device.smem_per_block_bytes) {
+  if (flash2_smem_bytes(p, k) > device.smem_per_block_bytes) {
     return fmt::format(
         "tile {}x{} at head_dim {} with {} stages needs {} bytes of shared memory, a block has {}", k.tile_m,
-        k.tile_n, p.head_dim, k.stages, smem_bytes(p, k), device.smem_per_block_bytes);
+        k.tile_n, p.head_dim, k.stages, flash2_smem_bytes(p, k), device.smem_per_block_bytes);
   }
   constexpr int64_t kMaxBlocks = (int64_t{1} << 31) - 1;
   const int64_t m_tiles = (p.seqlen_q + k.tile_m - 1) / k.tile_m;
@@ -153,7 +147,7 @@ ModelledWork model(const Case& c, const DeviceInfo& device) {
   const Problem& p = c.problem;
   const KernelConfig& k = c.config;
   const int64_t m_tiles = (p.seqlen_q + k.tile_m - 1) / k.tile_m;
-  const int64_t per_sm = std::max<int64_t>(1, device.smem_per_block_bytes / (smem_bytes(p, k) + 1024));
+  const int64_t per_sm = std::max<int64_t>(1, device.smem_per_block_bytes / (flash2_smem_bytes(p, k) + 1024));
   const int64_t running =
       std::max<int64_t>(1, std::min<int64_t>(per_sm, blocks_per_sm(p, k)) * device.multiprocessors);
   const int64_t blocks_of_kv_head = m_tiles * (p.heads / p.kv_heads);
@@ -172,7 +166,19 @@ ModelledWork model(const Case& c, const DeviceInfo& device) {
   return work;
 }
 
-KernelSpec spec(const Case& c) {
+std::vector<KernelSpec> kernels(const Case& c, const DeviceInfo&) {
+  return {flash2_spec(c)};
+}
+
+}  // namespace
+
+int64_t flash2_smem_bytes(const Problem& p, const KernelConfig& k) {
+  const int64_t operands = pitch_bytes(p.head_dim) * (k.tile_m + 2 * k.stages * k.tile_n);
+  const int64_t exchange = k.tile_m * (pitch_bytes(k.tile_n) + 2 * 4);  // P, and a float per side and row
+  return operands + (sides(p, k) == 2 ? exchange : 0);
+}
+
+KernelSpec flash2_spec(const Case& c) {
   const Problem& p = c.problem;
   const KernelConfig& k = c.config;
   const auto number = [](int64_t x) { return std::to_string(x); };
@@ -190,65 +196,6 @@ KernelSpec spec(const Case& c) {
                       {"ATTNPROF_WINDOW", number(p.window > 0)}}};
 }
 
-std::vector<KernelSpec> kernels(const Case& c, const DeviceInfo&) {
-  return {spec(c)};
-}
-
-class Flash2OnGpu final : public Prepared {
- public:
-  Flash2OnGpu(const Case& c, const Tensors& t, GpuDevice& gpu)
-      : gpu_(gpu), kernel_(gpu.kernel(spec(c))), params_(params(c.problem, t)) {
-    const int64_t m_tiles = (c.problem.seqlen_q + c.config.tile_m - 1) / c.config.tile_m;
-    shape_ = {.grid_x = static_cast<unsigned>(c.problem.batch * c.problem.heads * m_tiles),
-              .block_x = static_cast<unsigned>(32 * c.config.warps),
-              .dynamic_smem_bytes = static_cast<unsigned>(smem_bytes(c.problem, c.config))};
-  }
-
-  void launch() override { gpu_.launch(kernel_, shape_, {&params_}); }
-  std::optional<KernelResources> resources() const override {
-    KernelResources all = kernel_.resources;
-    all.smem_bytes += shape_.dynamic_smem_bytes;
-    return all;
-  }
-  double compile_ms() const override { return kernel_.compile_ms; }
-
- private:
-  static AttentionParams params(const Problem& p, const Tensors& t) {
-    constexpr double kLog2E = 1.4426950408889634;
-    return {.q = t.q,
-            .k = t.k,
-            .v = t.v,
-            .o = t.o,
-            .lse = t.lse,
-            .batch = static_cast<int>(p.batch),
-            .heads = static_cast<int>(p.heads),
-            .kv_heads = static_cast<int>(p.kv_heads),
-            .seqlen_q = static_cast<int>(p.seqlen_q),
-            .seqlen_kv = static_cast<int>(p.seqlen_kv),
-            .head_dim = static_cast<int>(p.head_dim),
-            // A window wider than everything is none at all, and must not overflow a column number.
-            .window = static_cast<int>(std::min(p.window, p.seqlen_q + p.seqlen_kv)),
-            .scale_log2 = static_cast<float>(softmax_scale(p) * kLog2E)};
-  }
-
-  GpuDevice& gpu_;
-  const CompiledKernel& kernel_;
-  AttentionParams params_;
-  LaunchShape shape_;
-};
-
-std::unique_ptr<Prepared> prepare(const Case& c, const Tensors& t, Device& device) {
-  for (const auto& [name, address] :
-       {std::pair{"Q", t.q}, {"K", t.k}, {"V", t.v}, {"O", const_cast<const void*>(t.o)}}) {
-    if (reinterpret_cast<uintptr_t>(address) % 16 != 0) {
-      throw CaseError(fmt::format("flash2 needs {} aligned to 16 bytes, not at {}", name, address));
-    }
-  }
-  return std::make_unique<Flash2OnGpu>(c, t, as_gpu(device));
-}
-
-}  // namespace
-
 Implementation flash2_gpu() {
   return {.name = "flash2",
           .device = DeviceKind::gpu,
@@ -258,7 +205,7 @@ Implementation flash2_gpu() {
           .workspace_bytes = workspace_bytes,
           .model = model,
           .kernels = kernels,
-          .prepare = prepare};
+          .prepare = prepare_flash2};
 }
 
 }  // namespace attnprof

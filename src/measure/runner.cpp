@@ -122,7 +122,6 @@ std::vector<Runner::Active> Runner::activate(const PlannedRow* begin, const Plan
       active.work = row->impl->prepare(row->planned, tensors, device_);
       record.compile_ms = active.work->compile_ms();
       record.resources = active.work->resources();
-      record.library = active.work->library();
       if (const int64_t own = active.work->own_workspace_bytes(); own > 0) {
         record.workspace_bytes = record.workspace_bytes.value_or(0) + own;
       }

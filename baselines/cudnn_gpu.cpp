@@ -205,6 +205,7 @@ class CudnnAttention final : public Prepared {
   /// cuDNN compiles some of its engines on the spot, and only while it builds a plan.
   double compile_ms() const override { return build_ms_; }
   int64_t own_workspace_bytes() const override { return plan_.workspace_bytes; }
+  std::string library() const override { return "cuDNN " + cudnn::version_text(api_); }
 
  private:
   const cudnn::Api& api_;

@@ -79,6 +79,7 @@ class GpuCase {
     gpu_.run(*work);
     resources_ = work->resources();
     own_workspace_bytes_ = work->own_workspace_bytes();
+    library_ = work->library();
     return std::nullopt;
   }
 
@@ -116,6 +117,7 @@ class GpuCase {
   }
   const std::optional<KernelResources>& resources() const { return resources_; }
   int64_t own_workspace_bytes() const { return own_workspace_bytes_; }
+  const std::string& library() const { return library_; }
 
  private:
   std::function<void(void*, int64_t, int64_t)> read_from(Buffer& buffer) {
@@ -139,6 +141,7 @@ class GpuCase {
   std::unique_ptr<Buffer> q_, k_, v_, o_, lse_;
   std::optional<KernelResources> resources_;
   int64_t own_workspace_bytes_ = 0;
+  std::string library_;
 };
 
 }  // namespace attnprof::gpu_test

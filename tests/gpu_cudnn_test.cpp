@@ -161,7 +161,7 @@ TEST_CASE("cudnn takes the scale that is asked for", "[gpu][cudnn]") {
   require_right(p);
 }
 
-TEST_CASE("cudnn reports the workspace that it allocated", "[gpu][cudnn]") {
+TEST_CASE("cudnn reports the workspace that it allocated, and its version", "[gpu][cudnn]") {
   if (cannot_run()) return;
   // One query against many keys: the keys are split, and the parts are merged through memory.
   Problem p = problem(DType::bf16, 1, 128);
@@ -171,4 +171,5 @@ TEST_CASE("cudnn reports the workspace that it allocated", "[gpu][cudnn]") {
   REQUIRE(!gpu_case.run(*cudnn_row()));
   REQUIRE(gpu_case.verify(false).passed);
   REQUIRE(gpu_case.own_workspace_bytes() > 0);
+  REQUIRE(gpu_case.library().starts_with("cuDNN 9."));
 }

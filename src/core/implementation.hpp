@@ -71,6 +71,8 @@ class Prepared {
   virtual double compile_ms() const { return 0.0; }
   /// Device memory that it allocated itself, its need being known only now; 0 for all that workspace_bytes(Case) covers.
   virtual int64_t own_workspace_bytes() const { return 0; }
+  /// "cuDNN 9.19.0" where a library computes, whose version decides what is measured; "" for our own kernels.
+  virtual std::string library() const { return ""; }
 };
 
 /// A row of the registry. Plain functions; all take what they need and keep no state.

@@ -85,6 +85,7 @@ struct Record {
   std::optional<VerifyResult> verify;
   std::optional<KernelResources> resources;
   std::optional<double> compile_ms;
+  std::string library;  ///< that computed the case, with its version; "" for our own kernels
   ClockReading clocks;
 };
 

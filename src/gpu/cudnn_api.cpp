@@ -51,6 +51,12 @@ const std::string& missing() {
   return loaded().missing;
 }
 
+std::string version_text(const Api& api) {
+  const size_t version = api.get_version();
+  return std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." +
+         std::to_string(version % 100);
+}
+
 // The text is a stack of reports, one a line, the innermost first: "Warning: STATUS; Reason: the condition
 // that failed".
 std::string last_error(const Api& api) {

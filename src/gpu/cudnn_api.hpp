@@ -126,6 +126,9 @@ struct Api {
 const Api* api();
 const std::string& missing();
 
+/// "9.19.0". Versions differ in speed: the one that ran belongs beside every number.
+std::string version_text(const Api& api);
+
 /// The condition that failed in this thread's last failing call, in cuDNN's words; "" when it gives none.
 std::string last_error(const Api& api);
 

@@ -45,12 +45,18 @@ void add_wheel_folder(std::vector<fs::path>& folders, const fs::path& root) {
   add_site_packages(folders, root);
 }
 
-}  // namespace
-
-std::vector<fs::path> library_folders() {
+/// What the user asked for by name: it comes before the system's own.
+std::vector<fs::path> named_folders() {
   std::vector<fs::path> folders;
   if (const std::string libs = environment("ATTNPROF_CUDA_LIBS"); !libs.empty())
     add_wheel_folder(folders, libs);
+  return folders;
+}
+
+}  // namespace
+
+std::vector<fs::path> library_folders() {
+  std::vector<fs::path> folders = named_folders();
   for (const char* name : {"CUDA_HOME", "CUDA_PATH"}) {
     if (const std::string home = environment(name); !home.empty()) add_toolkit(folders, home);
   }
@@ -74,17 +80,22 @@ SharedLibrary::SharedLibrary(const std::vector<std::string>& names) {
     if (handle_) path_ = file;
     return handle_ != nullptr;
   };
+  const auto open_in = [&](const std::vector<fs::path>& folders) {
+    std::error_code ignored;
+    for (const fs::path& folder : folders) {
+      for (const std::string& name : names) {
+        if (!fs::exists(folder / name, ignored)) continue;
+        if (open(folder / name)) return true;
+        error_ = dlerror();  // there, but it does not load: worth more than "not found"
+      }
+    }
+    return false;
+  };
+  if (open_in(named_folders())) return;
   for (const std::string& name : names) {
     if (open(name)) return;
   }
-  std::error_code ignored;
-  for (const fs::path& folder : library_folders()) {
-    for (const std::string& name : names) {
-      if (!fs::exists(folder / name, ignored)) continue;
-      if (open(folder / name)) return;
-      error_ = dlerror();  // there, but it does not load: worth more than "not found"
-    }
-  }
+  if (open_in(library_folders())) return;
   if (error_.empty()) {
     error_ = names.front() + " was not found on the loader's path, in CUDA_HOME or in ATTNPROF_CUDA_LIBS";
   }

@@ -35,6 +35,18 @@ int samples_per_turn(const std::vector<double>& samples_us, int max_samples) {
                     std::min(kMaxSamplesPerTurn, std::max(1, left)));
 }
 
+/// A named range for tools that watch from outside, for the life of the object.
+class Range {
+ public:
+  Range(Device& device, const std::string& name) : device_(device) { device_.begin_range(name); }
+  ~Range() { device_.end_range(); }
+  Range(const Range&) = delete;
+  Range& operator=(const Range&) = delete;
+
+ private:
+  Device& device_;
+};
+
 }  // namespace
 
 /// Inputs of one problem, shared by all its implementations.
@@ -48,6 +60,7 @@ struct Runner::Operands {
 struct Runner::Active {
   const PlannedRow* row = nullptr;
   Record* record = nullptr;
+  std::string name;  ///< of its ranges: "flash2 fwd bf16 B4 ..."
   std::unique_ptr<Buffer> o, lse;
   std::unique_ptr<Prepared> work;
   std::vector<double> samples_us;
@@ -106,7 +119,10 @@ std::vector<Runner::Active> Runner::activate(const PlannedRow* begin, const Plan
     Active active;
     active.row = row;
     active.record = &record;
+    active.name = fmt::format("{} {}", row->planned.impl, describe(row->planned.problem));
     active.guarded([&] {
+      // A range of its own: launches in here (a library choosing its algorithm) belong to no measurement.
+      const Range range(device_, "prepare " + active.name);
       const Problem& p = row->planned.problem;
       active.o = device_.allocate(o_bytes(p));
       active.lse = device_.allocate(lse_bytes(p));
@@ -122,6 +138,7 @@ std::vector<Runner::Active> Runner::activate(const PlannedRow* begin, const Plan
       active.work = row->impl->prepare(row->planned, tensors, device_);
       record.compile_ms = active.work->compile_ms();
       record.resources = active.work->resources();
+      record.library = active.work->library();
       if (const int64_t own = active.work->own_workspace_bytes(); own > 0) {
         record.workspace_bytes = record.workspace_bytes.value_or(0) + own;
       }
@@ -134,6 +151,7 @@ std::vector<Runner::Active> Runner::activate(const PlannedRow* begin, const Plan
 void Runner::warm_up(std::vector<Active>& cases) {
   for (Active& active : cases) {
     active.guarded([&] {
+      const Range range(device_, active.name);
       for (int i = 0; i < std::max(1, options_.warmups); ++i) device_.run(*active.work);
     });
   }
@@ -146,6 +164,7 @@ void Runner::time_interleaved(std::vector<Active>& cases, const std::atomic<bool
     for (Active& active : cases) {
       if (!active.alive() || !active.timing) continue;
       active.guarded([&] {
+        const Range range(device_, active.name);
         const double start_s = now_s_();
         const std::vector<double> turn = device_.sample_us(
             *active.work, options_.cache, samples_per_turn(active.samples_us, options_.stopping.max_samples));
@@ -239,7 +258,6 @@ std::vector<Record> Runner::run(const PlannedRow* begin, const PlannedRow* end,
       std::any_of(records.begin(), records.end(), [](const Record& r) { return r.status == Status::ok; });
   if (!any) return records;
 
-  device_.begin_range(describe(begin->planned.problem));
   std::unique_ptr<Operands> operands;
   try {
     operands = load_operands(begin->planned.problem);
@@ -265,15 +283,12 @@ std::vector<Record> Runner::run(const PlannedRow* begin, const PlannedRow* end,
     warm_up(cases);
     if (options_.time) time_interleaved(cases, stop);
     for (Active& active : cases) {
-      device_.begin_range(
-          fmt::format("{} {}", active.row->planned.impl, describe(active.row->planned.problem)));
+      const Range range(device_, active.name);
       active.guarded([&] { count(active); });
       // After the counters' replays, so that what they did to the output is checked too.
       if (options_.verify) active.guarded([&] { check(active, *operands); });
-      device_.end_range();
     }
   }
-  device_.end_range();
   return records;
 }
 

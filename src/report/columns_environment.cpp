@@ -24,6 +24,8 @@ std::vector<Column> environment_columns() {
       {"driver", "", "GPU driver version", false, [](R r) { return text_cell(r.device.driver_version); }},
       {"cuda", "", "version of the CUDA parts used at run time", false,
        [](R r) { return text_cell(r.device.cuda_version); }},
+      {"library", "", "library that computed the case, with its version; empty for attnprof's own kernels",
+       false, [](R r) { return text_cell(r.library); }},
       {"ecc", "0/1", "ECC of the device memory on", false, [](R r) { return cell_of(r.device.ecc); }},
       {"power_limit_w", "W", "power limit in force (NVML)", false,
        [](R r) { return cell_of(r.device.power_limit_w); }},

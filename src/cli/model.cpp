@@ -60,14 +60,15 @@ void print_row(const PlannedRow& row, const GpuModel& gpu) {
     return;
   }
   const Prediction time = predict(row.planned.problem, row.model, gpu);
-  const int64_t slots = c.tile_m == 0 ? score_slots(row.planned.problem) : int64_t{c.tile_m} * c.tile_n;
-  fmt::print(
-      "  {:<16} {:>9} read, {:>9} written; workspace {:>9}; {} executed; {} score slots; at least {} ({})\n",
-      name, human_bytes(static_cast<double>(row.model.hbm.read_bytes)),
-      human_bytes(static_cast<double>(row.model.hbm.write_bytes)),
-      human_bytes(static_cast<double>(row.workspace_bytes)),
-      fmt::format("{:.4g} GFLOP", static_cast<double>(row.model.executed_flops) / 1e9), slots,
-      human_time_us(time.total_us), time.bound);
+  std::string slots;  // scores held at once, where the schedule says
+  if (c.tile_m != 0) slots = fmt::format("{} score slots; ", int64_t{c.tile_m} * c.tile_n);
+  if (row.impl->materializes) slots = fmt::format("{} score slots; ", score_slots(row.planned.problem));
+  fmt::print("  {:<16} {:>9} read, {:>9} written; workspace {:>9}; {} executed; {}at least {} ({})\n", name,
+             human_bytes(static_cast<double>(row.model.hbm.read_bytes)),
+             human_bytes(static_cast<double>(row.model.hbm.write_bytes)),
+             human_bytes(static_cast<double>(row.workspace_bytes)),
+             fmt::format("{:.4g} GFLOP", static_cast<double>(row.model.executed_flops) / 1e9), slots,
+             human_time_us(time.total_us), time.bound);
 }
 
 /// The papers' counts for the pass: what the forward-only implementations cannot show.

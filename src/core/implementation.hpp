@@ -69,7 +69,8 @@ class Prepared {
   virtual std::optional<KernelResources> resources() const { return std::nullopt; }
   /// Time spent compiling for this case, in this process; 0 when the cubin came from the cache.
   virtual double compile_ms() const { return 0.0; }
-  /// Device memory that it allocated itself, its need being known only now; 0 for all that workspace_bytes(Case) covers.
+  /// Device memory that it allocated itself, its need being known only now; 0 for all that
+  /// workspace_bytes(Case) covers.
   virtual int64_t own_workspace_bytes() const { return 0; }
   /// "cuDNN 9.19.0" where a library computes, whose version decides what is measured; "" for our own kernels.
   virtual std::string library() const { return ""; }

@@ -12,8 +12,8 @@ namespace attnprof {
 class SharedLibrary {
  public:
   SharedLibrary() = default;
-  /// Tries every name in $ATTNPROF_CUDA_LIBS, then as the system loader would (ld.so.cache, LD_LIBRARY_PATH), then
-  /// in each of library_folders().
+  /// Tries every name in $ATTNPROF_CUDA_LIBS, then as the system loader would (ld.so.cache, LD_LIBRARY_PATH),
+  /// then in each of library_folders().
   explicit SharedLibrary(const std::vector<std::string>& names);
   ~SharedLibrary();
   SharedLibrary(SharedLibrary&& other) noexcept;

@@ -1,13 +1,14 @@
-// flash3: fused exact attention for Hopper, forward. O = softmax(scale Q K^T + mask) V and its log-sum-exp; the scores
-// never leave registers.
+// flash3: fused exact attention for Hopper, forward. O = softmax(scale Q K^T + mask) V and its log-sum-exp;
+// the scores never leave registers.
 //
-// Algorithm: FlashAttention-3 (Shah et al. 2024) over the online softmax of FlashAttention-2: one warpgroup loads with
-// TMA, one to three compute with wgmma, take turns on the tensor cores (ping-pong), and run the softmax of a block
-// under the product of the one before. Persistent blocks draw tiles from a counter, long ones first under a mask.
+// Algorithm: FlashAttention-3 (Shah et al. 2024) over the online softmax of FlashAttention-2: one warpgroup
+// loads with TMA, one to three compute with wgmma, take turns on the tensor cores (ping-pong), and run the
+// softmax of a block under the product of the one before. Persistent blocks draw tiles from a counter, long
+// ones first under a mask.
 //
-// Q, O [batch, heads, seqlen_q, head_dim]; K, V [batch, kv_heads, seqlen_kv, head_dim]; LSE [batch, heads, seqlen_q];
-// contiguous, bf16 or fp16 with fp32 accumulation, LSE fp32. The query heads of one KV head share its tiles.
-// Masks: causal (bottom-right) and sliding window; a row that sees no key gives O = 0, LSE = -inf.
+// Q, O [batch, heads, seqlen_q, head_dim]; K, V [batch, kv_heads, seqlen_kv, head_dim]; LSE [batch, heads,
+// seqlen_q]; contiguous, bf16 or fp16 with fp32 accumulation, LSE fp32. The query heads of one KV head share
+// its tiles. Masks: causal (bottom-right) and sliding window; a row that sees no key gives O = 0, LSE = -inf.
 // Grid: any number of blocks up to the number of tiles. Macros, limits and ladder: flash3_config.cuh.
 // Results do not depend on which block takes which tile: bits repeat from run to run.
 #include "flash3_compute.cuh"
@@ -33,7 +34,8 @@ __device__ __forceinline__ void initialise_barriers(SharedMemory& smem) {
 }
 
 /// One tile from start to end.
-__device__ __forceinline__ void compute_tile(const AttentionParams& p, Consumer& c, Tile& tile, Loader& loader) {
+__device__ __forceinline__ void compute_tile(const AttentionParams& p, Consumer& c, Tile& tile,
+                                             Loader& loader) {
   Outputs o;
   if (kOverlap) {
     Scores s;
@@ -67,7 +69,8 @@ __device__ __forceinline__ void consume(const AttentionParams& p, Consumer& c, L
   }
 }
 
-/// As consume(), with the seam between tiles closed: the next tile's first Q K^T runs under the end of this one.
+/// As consume(), with the seam between tiles closed: the next tile's first Q K^T runs under the end of this
+/// one.
 __device__ __forceinline__ void consume_seamless(const AttentionParams& p, Consumer& c, Loader& loader) {
   Scores s;
   Probabilities probabilities;
@@ -81,8 +84,8 @@ __device__ __forceinline__ void consume_seamless(const AttentionParams& p, Consu
     if (work.blocks == 0) break;
     const int skipped = blocks_unseen(p, work);
     issue_pv(o, probabilities, c, tile.work.blocks > tile.skipped + 1);
-    // The producer loads V of the blocks passed over before it gets to the K wanted here. It needs buffers for them:
-    // when there are too few, the one of the P V in flight is given back first.
+    // The producer loads V of the blocks passed over before it gets to the K wanted here. It needs buffers
+    // for them: when there are too few, the one of the P V in flight is given back first.
     const bool seamless = skipped < kStages;
     if (seamless) {
       c.skip_k(skipped);
@@ -106,7 +109,8 @@ __device__ __forceinline__ void consume_seamless(const AttentionParams& p, Consu
   store_tile(p, tile.work, tile.thread_row, c.lane % 32, o, tile.state);
 }
 
-/// The ladder's rung without a producer: the first thread loads, and block-wide barriers say when a stage is free.
+/// The ladder's rung without a producer: the first thread loads, and block-wide barriers say when a stage is
+/// free.
 __device__ __forceinline__ void load_and_consume(const AttentionParams& p, Consumer& c, Loader& loader) {
   const Schedule schedule(p);
   for (int tile_index = blockIdx.x; tile_index < schedule.tiles(); tile_index += gridDim.x) {
@@ -129,8 +133,10 @@ __device__ __forceinline__ void load_and_consume(const AttentionParams& p, Consu
 }  // namespace attnprof
 
 extern "C" __global__ void __launch_bounds__(attnprof::kThreads, 1)
-    flash3_forward(const __grid_constant__ attnprof::AttentionParams p, const __grid_constant__ attnprof::TensorMap q_map,
-                   const __grid_constant__ attnprof::TensorMap k_map, const __grid_constant__ attnprof::TensorMap v_map) {
+    flash3_forward(const __grid_constant__ attnprof::AttentionParams p,
+                   const __grid_constant__ attnprof::TensorMap q_map,
+                   const __grid_constant__ attnprof::TensorMap k_map,
+                   const __grid_constant__ attnprof::TensorMap v_map) {
   using namespace attnprof;
   extern __shared__ __align__(1024) unsigned char shared_bytes[];
   SharedMemory& smem = *reinterpret_cast<SharedMemory*>(shared_bytes);

@@ -12,7 +12,8 @@ using Probabilities = uint32[kPvSteps][4];
 
 /// S = Q K^T for the K stage at hand; asynchronous, one group.
 __device__ __forceinline__ void issue_qk(Scores& s, const Consumer& c) {
-  const uint64 q = wgmma_descriptor(smem_address(c.smem.q[c.q_ring.stage][c.warpgroup]), 0, 8 * kPanelRowBytes);
+  const uint64 q =
+      wgmma_descriptor(smem_address(c.smem.q[c.q_ring.stage][c.warpgroup]), 0, 8 * kPanelRowBytes);
   const uint64 k = wgmma_descriptor(smem_address(c.smem.k[c.k_ring.stage]), 0, 8 * kPanelRowBytes);
   wgmma_fence();
 #pragma unroll
@@ -25,17 +26,21 @@ __device__ __forceinline__ void issue_qk(Scores& s, const Consumer& c) {
 }
 
 /// O += P V for the V stage at hand, or O = P V; asynchronous, one group.
-__device__ __forceinline__ void issue_pv(Outputs& o, const Probabilities& p, const Consumer& c, bool accumulate) {
-  const uint64 v = wgmma_descriptor(smem_address(c.smem.v[c.v_ring.stage]), kTileN * kPanelRowBytes, 8 * kPanelRowBytes);
+__device__ __forceinline__ void issue_pv(Outputs& o, const Probabilities& p, const Consumer& c,
+                                         bool accumulate) {
+  const uint64 v =
+      wgmma_descriptor(smem_address(c.smem.v[c.v_ring.stage]), kTileN * kPanelRowBytes, 8 * kPanelRowBytes);
   wgmma_fence();
 #pragma unroll
   for (int step = 0; step < kPvSteps; ++step) {
-    Wgmma<kHeadDim>::register_shared(o, p[step], descriptor_at(v, step * 16 * kPanelRowBytes), step != 0 || accumulate);
+    Wgmma<kHeadDim>::register_shared(o, p[step], descriptor_at(v, step * 16 * kPanelRowBytes),
+                                     step != 0 || accumulate);
   }
   wgmma_commit();
 }
 
-/// Without a producer: loads block `i + kStages` of the tile into the stages that every warpgroup has just finished.
+/// Without a producer: loads block `i + kStages` of the tile into the stages that every warpgroup has just
+/// finished.
 __device__ __forceinline__ void refill(Loader& loader, const TileWork& work, int i, int stage) {
   __syncthreads();
   const int block = work.last_block - i - kStages;
@@ -53,10 +58,11 @@ __device__ __forceinline__ void start_tile(Scores& s, Consumer& c, int skipped) 
   if (skipped > 0) c.pass_turn();
 }
 
-/// Softmax under the products: Q K^T of block i is issued before P V of block i - 1, and block i's softmax runs while
-/// P V is still in flight. Enters with the first Q K^T in flight (start_tile), leaves with the last P V to be issued.
-__device__ __forceinline__ void attend_overlapped(Scores& s, Probabilities& p, Outputs& o, Consumer& c, Tile& tile,
-                                                  float scale_log2, Loader& loader) {
+/// Softmax under the products: Q K^T of block i is issued before P V of block i - 1, and block i's softmax
+/// runs while P V is still in flight. Enters with the first Q K^T in flight (start_tile), leaves with the
+/// last P V to be issued.
+__device__ __forceinline__ void attend_overlapped(Scores& s, Probabilities& p, Outputs& o, Consumer& c,
+                                                  Tile& tile, float scale_log2, Loader& loader) {
   float alpha[2];
   wgmma_wait<0>();
   pin_registers(s);
@@ -94,7 +100,8 @@ __device__ __forceinline__ void attend_overlapped(Scores& s, Probabilities& p, O
 }
 
 /// The last P V of a tile, waited for.
-__device__ __forceinline__ void finish_tile(Outputs& o, const Probabilities& p, Consumer& c, bool accumulate) {
+__device__ __forceinline__ void finish_tile(Outputs& o, const Probabilities& p, Consumer& c,
+                                            bool accumulate) {
   issue_pv(o, p, c, accumulate);
   wgmma_wait<0>();
   pin_registers(o);
@@ -102,7 +109,8 @@ __device__ __forceinline__ void finish_tile(Outputs& o, const Probabilities& p, 
 }
 
 /// One product after the other; only the other warpgroups keep the tensor cores busy meanwhile.
-__device__ __forceinline__ void attend_in_order(Outputs& o, Consumer& c, Tile& tile, float scale_log2, Loader& loader) {
+__device__ __forceinline__ void attend_in_order(Outputs& o, Consumer& c, Tile& tile, float scale_log2,
+                                                Loader& loader) {
 #pragma unroll 1
   for (int i = tile.skipped; i < tile.work.blocks; ++i) {
     Scores s;

@@ -11,7 +11,8 @@
 //   ATTNPROF_PINGPONG   warpgroups take turns on the tensor cores
 //   ATTNPROF_OVERLAP    a warpgroup's softmax runs under its own products (Q K^T one step ahead of P V)
 // Tuning:
-//   ATTNPROF_LAZY_RESCALE  log2 of the growth of a row's maximum that is left in P before O is rescaled; 0: none
+//   ATTNPROF_LAZY_RESCALE  log2 of the growth of a row's maximum that is left in P before O is rescaled; 0:
+//   none
 #pragma once
 
 #include "ptx_sm90.cuh"
@@ -60,8 +61,9 @@ static_assert(kTileM == 64 || kTileM == 128 || kTileM == 192, "tile_m: 64, 128 o
 static_assert(kTileN >= 16 && kTileN <= 256 && kTileN % 16 == 0, "tile_n: 16 to 256 in steps of 16");
 static_assert(kStages >= (kOverlap ? 2 : 1), "stages: at least 1, with overlap 2");
 
-/// The part of the problem that a block, or a warpgroup of it, works on at a time. Rows are packed: the query heads of
-/// one KV head, one after the other, are one run of heads / kv_heads * seqlen_q rows (BHSD makes them contiguous).
+/// The part of the problem that a block, or a warpgroup of it, works on at a time. Rows are packed: the query
+/// heads of one KV head, one after the other, are one run of heads / kv_heads * seqlen_q rows (BHSD makes
+/// them contiguous).
 struct TileWork {
   int first_row;   ///< packed row; a causal head's first tile may begin before row 0
   int kv_head;     ///< batch * kv_heads + kv head
@@ -83,7 +85,8 @@ struct SharedMemory {
   uint64 v_empty[kStages];
 };
 
-static_assert(sizeof(SharedMemory) <= kSharedLimit, "Q, K and V tiles exceed the 227 KiB of shared memory of a block");
+static_assert(sizeof(SharedMemory) <= kSharedLimit,
+              "Q, K and V tiles exceed the 227 KiB of shared memory of a block");
 
 /// Position in a ring of `kCount` stages and the parity of the phase to wait for.
 template <int kCount>

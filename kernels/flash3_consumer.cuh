@@ -1,4 +1,5 @@
-// What a consumer warpgroup is made of: its place in the rings and in the turn order, and the tile it works on.
+// What a consumer warpgroup is made of: its place in the rings and in the turn order, and the tile it works
+// on.
 #pragma once
 
 #include "flash3_load.cuh"
@@ -6,7 +7,8 @@
 
 namespace attnprof {
 
-/// Where masks matter for one warpgroup: a block needs one unless it lies inside [unmasked_begin, unmasked_end).
+/// Where masks matter for one warpgroup: a block needs one unless it lies inside [unmasked_begin,
+/// unmasked_end).
 struct TileMask {
   VisibleKeys rows[2];  ///< of this thread's two rows
   int unmasked_begin;
@@ -19,7 +21,8 @@ struct TileMask {
     if (kCausal || kWindow) {
       const int last = packed_rows(p) - 1;
 #pragma unroll
-      for (int h = 0; h < 2; ++h) rows[h] = visible_keys(p, smaller(larger(thread_row + 8 * h, 0), last) % p.seqlen_q);
+      for (int h = 0; h < 2; ++h)
+        rows[h] = visible_keys(p, smaller(larger(thread_row + 8 * h, 0), last) % p.seqlen_q);
       const Positions range = positions(p, first_row, first_row + kWarpgroupRows - 1);
       unmasked_end = visible_keys(p, range.first).end;
       unmasked_begin = visible_keys(p, range.last).begin;
@@ -28,12 +31,13 @@ struct TileMask {
 
   __device__ __forceinline__ void apply(float (&s)[kScores], int block, int thread_column) const {
     const int first = block * kTileN;
-    if (first + kTileN > unmasked_end || (kWindow && first < unmasked_begin)) mask_scores(s, rows, first + thread_column);
+    if (first + kTileN > unmasked_end || (kWindow && first < unmasked_begin))
+      mask_scores(s, rows, first + thread_column);
   }
 };
 
-/// Leading blocks of a tile that a warpgroup passes over: those that only later rows see (causal), or all but one
-/// when it has no rows.
+/// Leading blocks of a tile that a warpgroup passes over: those that only later rows see (causal), or all but
+/// one when it has no rows.
 __device__ __forceinline__ int blocks_unseen(const AttentionParams& p, const TileWork& work) {
   if (!kSpecialize || kConsumers == 1) return 0;
   if (work.first_row >= packed_rows(p) || work.first_row + kWarpgroupRows <= 0) return work.blocks - 1;
@@ -72,8 +76,12 @@ struct Consumer {
   __device__ __forceinline__ void wait_q() {
     mbarrier_wait(smem_address(&smem.q_full[q_ring.stage][warpgroup]), q_ring.parity);
   }
-  __device__ __forceinline__ void wait_k() { mbarrier_wait(smem_address(&smem.k_full[k_ring.stage]), k_ring.parity); }
-  __device__ __forceinline__ void wait_v() { mbarrier_wait(smem_address(&smem.v_full[v_ring.stage]), v_ring.parity); }
+  __device__ __forceinline__ void wait_k() {
+    mbarrier_wait(smem_address(&smem.k_full[k_ring.stage]), k_ring.parity);
+  }
+  __device__ __forceinline__ void wait_v() {
+    mbarrier_wait(smem_address(&smem.v_full[v_ring.stage]), v_ring.parity);
+  }
   __device__ __forceinline__ void wait_next_v() {
     Ring<kStages> next = v_ring;
     next.advance();
@@ -97,13 +105,15 @@ struct Consumer {
     v_ring.advance();
   }
 
-  // Turns on the tensor cores: warpgroup w owns named barrier 1 + w, which the warpgroup before it in the ring opens.
-  // All warpgroups take the same number of turns in a tile: one a block, the first block excepted.
+  // Turns on the tensor cores: warpgroup w owns named barrier 1 + w, which the warpgroup before it in the
+  // ring opens. All warpgroups take the same number of turns in a tile: one a block, the first block
+  // excepted.
   __device__ __forceinline__ void await_turn() {
     if (kPingPong) named_barrier_sync(1 + warpgroup, 2 * kWarpgroup);
   }
   __device__ __forceinline__ void pass_turn() {
-    if (kPingPong) named_barrier_arrive(1 + (warpgroup + 1 == kConsumers ? 0 : warpgroup + 1), 2 * kWarpgroup);
+    if (kPingPong)
+      named_barrier_arrive(1 + (warpgroup + 1 == kConsumers ? 0 : warpgroup + 1), 2 * kWarpgroup);
   }
   __device__ __forceinline__ void first_turn() {  // belongs to warpgroup 0
     if (warpgroup == kConsumers - 1) pass_turn();

@@ -8,14 +8,20 @@ namespace attnprof {
 /// Used by one thread. A tile in shared memory is a row of panels, each 64 columns wide and all rows high.
 class Loader {
  public:
-  __device__ __forceinline__ Loader(SharedMemory& smem, const TensorMap& q, const TensorMap& k, const TensorMap& v)
-      : smem_(smem), q_map_(q), k_map_(k), v_map_(v), keep_(l2_evict_last_policy()), drop_(l2_evict_first_policy()) {}
+  __device__ __forceinline__ Loader(SharedMemory& smem, const TensorMap& q, const TensorMap& k,
+                                    const TensorMap& v)
+      : smem_(smem),
+        q_map_(q),
+        k_map_(k),
+        v_map_(v),
+        keep_(l2_evict_last_policy()),
+        drop_(l2_evict_first_policy()) {}
 
   __device__ __forceinline__ void load_q(int buffer, int warpgroup, const TileWork& work) {
     const uint32 full = smem_address(&smem_.q_full[buffer][warpgroup]);
     mbarrier_arrive_expect(full, kQBytes);
-    load_panels<kWarpgroupRows>(smem_address(smem_.q[buffer][warpgroup]), q_map_, full, work.first_row, work.kv_head,
-                                drop_);
+    load_panels<kWarpgroupRows>(smem_address(smem_.q[buffer][warpgroup]), q_map_, full, work.first_row,
+                                work.kv_head, drop_);
   }
 
   __device__ __forceinline__ void load_k(int stage, int block, int kv_head) {
@@ -32,11 +38,12 @@ class Loader {
 
  private:
   template <int kRows>
-  __device__ __forceinline__ void load_panels(uint32 destination, const TensorMap& map, uint32 barrier, int row,
-                                              int head, uint64 policy) {
+  __device__ __forceinline__ void load_panels(uint32 destination, const TensorMap& map, uint32 barrier,
+                                              int row, int head, uint64 policy) {
 #pragma unroll
     for (int panel = 0; panel < kPanels; ++panel) {
-      tma_load_3d(destination + panel * kRows * kPanelRowBytes, map, barrier, panel * kPanelColumns, row, head, policy);
+      tma_load_3d(destination + panel * kRows * kPanelRowBytes, map, barrier, panel * kPanelColumns, row,
+                  head, policy);
     }
   }
 
@@ -48,16 +55,16 @@ class Loader {
   uint64 drop_;
 };
 
-/// The warpgroup's 64 rows of a tile. Under a causal mask later rows see more keys; `reversed` gives them to the other end
-/// of the row of warpgroups, so that over two tiles all have the same to do.
+/// The warpgroup's 64 rows of a tile. Under a causal mask later rows see more keys; `reversed` gives them to
+/// the other end of the row of warpgroups, so that over two tiles all have the same to do.
 __device__ __forceinline__ TileWork share_of(TileWork work, int warpgroup, bool reversed) {
   work.first_row += (reversed ? kConsumers - 1 - warpgroup : warpgroup) * kWarpgroupRows;
   return work;
 }
 
 /// Announces `tile` to every warpgroup with its Q; past the last tile, announces the end.
-__device__ __forceinline__ void announce(SharedMemory& smem, Loader& loader, const Schedule& schedule, int tile,
-                                         Ring<kQBuffers>& ring) {
+__device__ __forceinline__ void announce(SharedMemory& smem, Loader& loader, const Schedule& schedule,
+                                         int tile, Ring<kQBuffers>& ring) {
   const bool more = tile < schedule.tiles();
   TileWork work{0, 0, 0, 0};
   if (more) work = schedule.work(tile);
@@ -74,9 +81,9 @@ __device__ __forceinline__ void announce(SharedMemory& smem, Loader& loader, con
   ring.advance();
 }
 
-/// The producer: keeps every ring full, across tiles, until the tiles run out. With two Q buffers the next tile's Q is
-/// asked for once this tile's first blocks are; with one, it must wait for this tile's last Q K^T, and the next tile's
-/// first K goes ahead of it.
+/// The producer: keeps every ring full, across tiles, until the tiles run out. With two Q buffers the next
+/// tile's Q is asked for once this tile's first blocks are; with one, it must wait for this tile's last Q
+/// K^T, and the next tile's first K goes ahead of it.
 __device__ __forceinline__ void produce(const AttentionParams& p, SharedMemory& smem, Loader loader) {
   const Schedule schedule(p);
   Ring<kQBuffers> q_ring;
@@ -96,7 +103,8 @@ __device__ __forceinline__ void produce(const AttentionParams& p, SharedMemory& 
       mbarrier_wait(smem_address(&smem.v_empty[v_ring.stage]), v_ring.parity);
       loader.load_v(v_ring.stage, block, work.kv_head);
       v_ring.advance();
-      if (kQBuffers > 1 && i == smaller(1, work.blocks - 1)) announce(smem, loader, schedule, following, q_ring);
+      if (kQBuffers > 1 && i == smaller(1, work.blocks - 1))
+        announce(smem, loader, schedule, following, q_ring);
     }
     tile = following;
   }

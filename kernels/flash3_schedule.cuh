@@ -6,11 +6,17 @@
 
 namespace attnprof {
 
-__device__ __forceinline__ int smaller(int a, int b) { return a < b ? a : b; }
-__device__ __forceinline__ int larger(int a, int b) { return a > b ? a : b; }
+__device__ __forceinline__ int smaller(int a, int b) {
+  return a < b ? a : b;
+}
+__device__ __forceinline__ int larger(int a, int b) {
+  return a > b ? a : b;
+}
 
 /// Packed rows per KV head: the query heads that share it, one after the other.
-__device__ __forceinline__ int packed_rows(const AttentionParams& p) { return p.heads / p.kv_heads * p.seqlen_q; }
+__device__ __forceinline__ int packed_rows(const AttentionParams& p) {
+  return p.heads / p.kv_heads * p.seqlen_q;
+}
 
 /// Keys [begin, end) that query position `i` sees; empty when begin >= end.
 struct VisibleKeys {
@@ -29,7 +35,8 @@ __device__ __forceinline__ VisibleKeys visible_keys(const AttentionParams& p, in
   return keys;
 }
 
-/// First and last query position among packed rows [first, last]; every position when they belong to several heads.
+/// First and last query position among packed rows [first, last]; every position when they belong to several
+/// heads.
 struct Positions {
   int first;
   int last;
@@ -43,9 +50,10 @@ __device__ __forceinline__ Positions positions(const AttentionParams& p, int fir
   return {first_row - head * p.seqlen_q, last_row - head * p.seqlen_q};
 }
 
-/// Order of the tiles. Without a mask: along the rows of one KV head, then the next head, so that few K and V are in
-/// flight. With one, tiles differ in length: within a section of KV heads whose K and V fit L2 together, the longest
-/// (last rows) of all its heads come first, and the short ones fill the gaps at the end.
+/// Order of the tiles. Without a mask: along the rows of one KV head, then the next head, so that few K and V
+/// are in flight. With one, tiles differ in length: within a section of KV heads whose K and V fit L2
+/// together, the longest (last rows) of all its heads come first, and the short ones fill the gaps at the
+/// end.
 class Schedule {
  public:
   __device__ __forceinline__ explicit Schedule(const AttentionParams& p)
@@ -67,8 +75,10 @@ class Schedule {
     const int row_tile = within / heads;
     TileWork work;
     work.kv_head = section * section_ + within - row_tile * heads;
-    // Under a causal mask tiles are counted from the last row, so that a tile that is not full is the shortest one.
-    work.first_row = kCausal ? packed_rows(params_) - (row_tile + 1) * kTileM : (tiles_m_ - 1 - row_tile) * kTileM;
+    // Under a causal mask tiles are counted from the last row, so that a tile that is not full is the
+    // shortest one.
+    work.first_row =
+        kCausal ? packed_rows(params_) - (row_tile + 1) * kTileM : (tiles_m_ - 1 - row_tile) * kTileM;
     const Positions range = positions(params_, work.first_row, work.first_row + kTileM - 1);
     const int begin = visible_keys(params_, range.first).begin / kTileN;
     const int end = (visible_keys(params_, range.last).end + kTileN - 1) / kTileN;
@@ -84,8 +94,8 @@ class Schedule {
   int section_ = 1;  // KV heads
 };
 
-/// Tiles handed out so far beyond the first of each block. Every launch takes exactly as many as there are tiles, so
-/// the wrapping increment leaves it at 0 for the next launch. One launch of a module at a time.
+/// Tiles handed out so far beyond the first of each block. Every launch takes exactly as many as there are
+/// tiles, so the wrapping increment leaves it at 0 for the next launch. One launch of a module at a time.
 __device__ unsigned int tile_counter;
 
 /// Block b starts with tile b; whoever finishes first takes the next one.

@@ -24,8 +24,9 @@ __device__ __forceinline__ void transpose_in_quad(uint32 (&w)[4], int lane) {
   }
 }
 
-/// Writes row `row` + 8h for both h. A quad holds a row's 8-column blocks two columns a lane; transposing four blocks
-/// gives each lane one whole block, so that a store is 16 bytes a lane and 64 contiguous bytes a row.
+/// Writes row `row` + 8h for both h. A quad holds a row's 8-column blocks two columns a lane; transposing
+/// four blocks gives each lane one whole block, so that a store is 16 bytes a lane and 64 contiguous bytes a
+/// row.
 __device__ __forceinline__ void store_tile(const AttentionParams& p, const TileWork& work, int row, int lane,
                                            const float (&o)[kOutputs], const SoftmaxState& state) {
   constexpr float kLn2 = 0.6931471805599453f;
@@ -51,7 +52,7 @@ __device__ __forceinline__ void store_tile(const AttentionParams& p, const TileW
       if (inside && 4 * group + lane % 4 < kBlocks) *reinterpret_cast<Vector16*>(out + 64 * group) = v;
     }
     if (inside && lane % 4 == 0) {
-      p.lse[at] = empty ? kNegativeInfinity : (state.shift[h] + __log2f(sum)) * kLn2;
+      p.lse[at] = empty ? negative_infinity() : (state.shift[h] + __log2f(sum)) * kLn2;
     }
   }
 }

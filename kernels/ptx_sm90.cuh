@@ -10,12 +10,14 @@ namespace attnprof {
 using uint32 = unsigned int;
 using uint64 = unsigned long long;
 
-/// A CUtensorMap as device code sees it: 128 opaque bytes, a kernel argument in constant memory (__grid_constant__).
+/// A CUtensorMap as device code sees it: 128 opaque bytes, a kernel argument in constant memory
+/// (__grid_constant__).
 struct alignas(64) TensorMap {
   uint64 opaque[16];
 };
 
-// ---- mbarrier (9.7.13.15) --------------------------------------------------------------------------------------
+// ---- mbarrier (9.7.13.15)
+// --------------------------------------------------------------------------------------
 
 /// `arrivals` arrivals complete a phase.
 __device__ __forceinline__ void mbarrier_init(uint32 barrier, uint32 arrivals) {
@@ -33,7 +35,8 @@ __device__ __forceinline__ void mbarrier_arrive(uint32 barrier) {
 
 /// One arrival, plus `bytes` that the copy engine must deliver before the phase completes.
 __device__ __forceinline__ void mbarrier_arrive_expect(uint32 barrier, uint32 bytes) {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
+               : "memory");
 }
 
 /// True once the phase of parity `parity` has completed; may suspend the thread for a short while first.
@@ -51,8 +54,8 @@ __device__ __forceinline__ bool mbarrier_try_wait(uint32 barrier, uint32 parity)
   return done != 0;
 }
 
-/// Waits for the phase of parity `parity`. With ATTNPROF_SPIN_LIMIT (debugging) a hang becomes a wrong result; a trap
-/// instead would cost every warp its reallocated registers.
+/// Waits for the phase of parity `parity`. With ATTNPROF_SPIN_LIMIT (debugging) a hang becomes a wrong
+/// result; a trap instead would cost every warp its reallocated registers.
 __device__ __forceinline__ void mbarrier_wait(uint32 barrier, uint32 parity) {
 #ifdef ATTNPROF_SPIN_LIMIT
   for (int polls = 0; !mbarrier_try_wait(barrier, parity) && polls < ATTNPROF_SPIN_LIMIT; ++polls) {
@@ -63,7 +66,8 @@ __device__ __forceinline__ void mbarrier_wait(uint32 barrier, uint32 parity) {
 #endif
 }
 
-// ---- bulk tensor copy (9.7.9.27) -------------------------------------------------------------------------------
+// ---- bulk tensor copy (9.7.9.27)
+// -------------------------------------------------------------------------------
 
 __device__ __forceinline__ void prefetch_tensor_map(const TensorMap& map) {
   asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
@@ -83,10 +87,10 @@ __device__ __forceinline__ uint64 l2_evict_first_policy() {
   return policy;
 }
 
-/// Copies the map's box at (x, y, z), in elements, to shared memory; elements outside the tensor arrive as zero.
-/// Completion counts the whole box's bytes on `barrier`.
-__device__ __forceinline__ void tma_load_3d(uint32 destination, const TensorMap& map, uint32 barrier, int x, int y,
-                                            int z, uint64 policy) {
+/// Copies the map's box at (x, y, z), in elements, to shared memory; elements outside the tensor arrive as
+/// zero. Completion counts the whole box's bytes on `barrier`.
+__device__ __forceinline__ void tma_load_3d(uint32 destination, const TensorMap& map, uint32 barrier, int x,
+                                            int y, int z, uint64 policy) {
   asm volatile(
       "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.L2::cache_hint"
       " [%0], [%1, {%3, %4, %5}], [%2], %6;" ::"r"(destination),
@@ -94,7 +98,8 @@ __device__ __forceinline__ void tma_load_3d(uint32 destination, const TensorMap&
       : "memory");
 }
 
-// ---- warpgroups ------------------------------------------------------------------------------------------------
+// ---- warpgroups
+// ------------------------------------------------------------------------------------------------
 
 /// Gives registers back to the SM, down to `kCount` a thread; all warps of a warpgroup execute it (9.7.19.5).
 template <int kCount>
@@ -117,7 +122,8 @@ __device__ __forceinline__ void named_barrier_arrive(int id, int threads) {
   asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
 
-// ---- around wgmma (9.7.15) -------------------------------------------------------------------------------------
+// ---- around wgmma (9.7.15)
+// -------------------------------------------------------------------------------------
 
 /// Orders register and shared-memory accesses before the wgmma that follow.
 __device__ __forceinline__ void wgmma_fence() {
@@ -134,22 +140,26 @@ __device__ __forceinline__ void wgmma_wait() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kPending) : "memory");
 }
 
-/// Keeps the compiler from moving uses of these registers across this point: an unfinished wgmma owns them before it.
+/// Keeps the compiler from moving uses of these registers across this point: an unfinished wgmma owns them
+/// before it.
 template <int kCount>
 __device__ __forceinline__ void pin_registers(float (&registers)[kCount]) {
 #pragma unroll
   for (int i = 0; i < kCount; ++i) asm volatile("" : "+f"(registers[i])::"memory");
 }
 
-/// Shared-memory operand of wgmma, 128-byte swizzle (9.7.15.5.1.2). `leading_bytes`: from one 64-column panel to the
-/// next, for operands whose rows run along K (V); `stride_bytes`: from 8 rows to the next 8.
-__device__ __forceinline__ uint64 wgmma_descriptor(uint32 address, uint32 leading_bytes, uint32 stride_bytes) {
+/// Shared-memory operand of wgmma, 128-byte swizzle (9.7.15.5.1.2). `leading_bytes`: from one 64-column panel
+/// to the next, for operands whose rows run along K (V); `stride_bytes`: from 8 rows to the next 8.
+__device__ __forceinline__ uint64 wgmma_descriptor(uint32 address, uint32 leading_bytes,
+                                                   uint32 stride_bytes) {
   constexpr uint64 kSwizzle128 = 1ull << 62;
-  return kSwizzle128 | (static_cast<uint64>(stride_bytes >> 4) << 32) | (static_cast<uint64>(leading_bytes >> 4) << 16) |
-         static_cast<uint64>((address & 0x3FFFF) >> 4);
+  return kSwizzle128 | (static_cast<uint64>(stride_bytes >> 4) << 32) |
+         (static_cast<uint64>(leading_bytes >> 4) << 16) | static_cast<uint64>((address & 0x3FFFF) >> 4);
 }
 
 /// A descriptor `bytes` further on in shared memory.
-__device__ __forceinline__ uint64 descriptor_at(uint64 descriptor, uint32 bytes) { return descriptor + (bytes >> 4); }
+__device__ __forceinline__ uint64 descriptor_at(uint64 descriptor, uint32 bytes) {
+  return descriptor + (bytes >> 4);
+}
 
 }  // namespace attnprof

@@ -1,10 +1,12 @@
-// wgmma.mma_async (PTX ISA 9.0, 9.7.15.5.2) for every N that a tile or head_dim can ask for: D[64 x N] += A[64 x 16] B[16 x N],
-// bf16 or fp16 (ATTNPROF_BF16) with fp32 accumulation. Wgmma<N>::shared_shared takes A and B from shared memory, both
-// with K along the rows' 128 bytes (Q K^T); Wgmma<N>::register_shared takes A from registers and B with N along them (P V).
+// wgmma.mma_async (PTX ISA 9.0, 9.7.15.5.2) for every N that a tile or head_dim can ask for: D[64 x N] +=
+// A[64 x 16] B[16 x N], bf16 or fp16 (ATTNPROF_BF16) with fp32 accumulation. Wgmma<N>::shared_shared takes A
+// and B from shared memory, both with K along the rows' 128 bytes (Q K^T); Wgmma<N>::register_shared takes A
+// from registers and B with N along them (P V).
 //
 // Each thread of the warpgroup holds N/2 accumulators: element 4b + 2h + e of c is row 16 warp + lane/4 + 8h,
 // column 8b + 2 (lane % 4) + e.
-// The instruction names every accumulator as an operand, so the lists are spelled out once, each N extending the last.
+// The instruction names every accumulator as an operand, so the lists are spelled out once, each N extending
+// the last.
 #pragma once
 
 #include "ptx_sm90.cuh"

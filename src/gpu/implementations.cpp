@@ -3,11 +3,18 @@
 #include "baselines/cudnn_gpu.hpp"
 #include "baselines/naive_gpu.hpp"
 #include "kernels/flash2_gpu.hpp"
+#include "kernels/flash3_gpu.hpp"
 
 namespace attnprof {
 
-std::vector<Implementation> gpu_implementations() { return {naive_gpu(), flash2_gpu(), cudnn_gpu()}; }
+std::vector<Implementation> gpu_implementations() {
+  std::vector<Implementation> all{naive_gpu(), flash2_gpu(), flash3_gpu(), cudnn_gpu()};
+  for (const Implementation& rung : flash3_ladder_gpu()) all.push_back(rung);
+  return all;
+}
 
-std::string_view best_fused_gpu(const DeviceInfo&) { return "flash2"; }
+std::string_view best_fused_gpu(const DeviceInfo& device) {
+  return device.compute_capability == 90 ? "flash3" : "flash2";
+}
 
 }  // namespace attnprof

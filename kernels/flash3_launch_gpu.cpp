@@ -1,0 +1,105 @@
+// Launching flash3.cu: tensor maps, grid, arguments.
+#include "kernels/flash3_launch_gpu.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/error.hpp"
+#include "gpu/gpu_device.hpp"
+#include "kernels/flash3_tile.hpp"
+#include "kernels/params.cuh"
+
+namespace attnprof {
+namespace {
+
+/// A tensor seen as (head_dim, rows, heads), copied in boxes of one 64-column panel, 128-byte swizzle.
+/// Columns and rows beyond the tensor arrive as zeros.
+CUtensorMap panel_map(const DriverApi& driver, const Problem& p, const void* address, int64_t rows,
+                      int64_t heads, int box_rows) {
+  const int64_t row_bytes = p.head_dim * dtype_bytes(p.dtype);
+  const cuuint64_t sizes[] = {static_cast<cuuint64_t>(p.head_dim), static_cast<cuuint64_t>(rows),
+                              static_cast<cuuint64_t>(heads)};
+  const cuuint64_t strides[] = {static_cast<cuuint64_t>(row_bytes),
+                                static_cast<cuuint64_t>(rows * row_bytes)};
+  const cuuint32_t box[] = {64, static_cast<cuuint32_t>(box_rows), 1};
+  const cuuint32_t every[] = {1, 1, 1};
+  CUtensorMap map;
+  check(
+      driver,
+      driver.tensor_map_encode_tiled(
+          &map, p.dtype == DType::bf16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 : CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
+          3, const_cast<void*>(address), sizes, strides, box, every, CU_TENSOR_MAP_INTERLEAVE_NONE,
+          CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),
+      fmt::format("tensor map of {} x {} x {}, box {} rows", heads, rows, p.head_dim, box_rows));
+  return map;
+}
+
+class Flash3OnGpu final : public Prepared {
+ public:
+  Flash3OnGpu(const Case& c, const Tensors& t, GpuDevice& gpu, const KernelSpec& spec, int64_t smem_bytes)
+      : gpu_(gpu), kernel_(gpu.kernel(spec)), params_(params(c.problem, t)) {
+    const Problem& p = c.problem;
+    const int64_t kv_heads = p.batch * p.kv_heads;
+    q_map_ = panel_map(gpu.driver(), p, t.q, flash3::packed_rows(p), kv_heads, 64);
+    k_map_ = panel_map(gpu.driver(), p, t.k, p.seqlen_kv, kv_heads, c.config.tile_n);
+    v_map_ = panel_map(gpu.driver(), p, t.v, p.seqlen_kv, kv_heads, c.config.tile_n);
+    const int64_t tiles = flash3::row_tiles(p, c.config) * kv_heads;
+    shape_ = {.grid_x = static_cast<unsigned>(std::min<int64_t>(tiles, gpu.info().multiprocessors)),
+              .block_x = static_cast<unsigned>(32 * c.config.warps),
+              .dynamic_smem_bytes = static_cast<unsigned>(smem_bytes)};
+  }
+
+  void launch() override { gpu_.launch(kernel_, shape_, {&params_, &q_map_, &k_map_, &v_map_}); }
+  std::optional<KernelResources> resources() const override {
+    KernelResources all = kernel_.resources;
+    all.smem_bytes += shape_.dynamic_smem_bytes;
+    return all;
+  }
+  double compile_ms() const override { return kernel_.compile_ms; }
+
+ private:
+  static AttentionParams params(const Problem& p, const Tensors& t) {
+    constexpr double kLog2E = 1.4426950408889634;
+    return {.q = t.q,
+            .k = t.k,
+            .v = t.v,
+            .o = t.o,
+            .lse = t.lse,
+            .batch = static_cast<int>(p.batch),
+            .heads = static_cast<int>(p.heads),
+            .kv_heads = static_cast<int>(p.kv_heads),
+            .seqlen_q = static_cast<int>(p.seqlen_q),
+            .seqlen_kv = static_cast<int>(p.seqlen_kv),
+            .head_dim = static_cast<int>(p.head_dim),
+            // A window wider than everything is none at all, and must not overflow a column number.
+            .window = static_cast<int>(std::min(p.window, p.seqlen_q + p.seqlen_kv)),
+            .scale_log2 = static_cast<float>(softmax_scale(p) * kLog2E)};
+  }
+
+  GpuDevice& gpu_;
+  const CompiledKernel& kernel_;
+  AttentionParams params_;
+  CUtensorMap q_map_, k_map_, v_map_;
+  LaunchShape shape_;
+};
+
+}  // namespace
+
+std::unique_ptr<Prepared> prepare_flash3(const Case& c, const Tensors& t, Device& device,
+                                         const KernelSpec& spec, int64_t smem_bytes) {
+  for (const auto& [name, address] :
+       {std::pair{"Q", t.q}, {"K", t.k}, {"V", t.v}, {"O", const_cast<const void*>(t.o)}}) {
+    if (reinterpret_cast<uintptr_t>(address) % 16 != 0) {
+      throw CaseError(fmt::format("{} needs {} aligned to 16 bytes, not at {}", c.impl, name, address));
+    }
+  }
+  if (as_gpu(device).driver().tensor_map_encode_tiled == nullptr) {
+    throw CaseError(
+        fmt::format("{} needs cuTensorMapEncodeTiled: CUDA 12.0's driver (525) or newer", c.impl));
+  }
+  return std::make_unique<Flash3OnGpu>(c, t, as_gpu(device), spec, smem_bytes);
+}
+
+}  // namespace attnprof

@@ -2,9 +2,9 @@
 // the scores never leave registers.
 //
 // Algorithm: FlashAttention-3 (Shah et al. 2024) over the online softmax of FlashAttention-2: one warpgroup
-// loads with TMA, one to three compute with wgmma, take turns on the tensor cores (ping-pong), and run the
-// softmax of a block under the product of the one before. Persistent blocks draw tiles from a counter, long
-// ones first under a mask.
+// loads with TMA; one to three compute with wgmma and run the softmax of a block under the product of the one
+// before, optionally taking turns on the tensor cores (ping-pong). Persistent blocks draw tiles from a
+// counter, long ones first under a causal mask.
 //
 // Q, O [batch, heads, seqlen_q, head_dim]; K, V [batch, kv_heads, seqlen_kv, head_dim]; LSE [batch, heads,
 // seqlen_q]; contiguous, bf16 or fp16 with fp32 accumulation, LSE fp32. The query heads of one KV head share

@@ -6,13 +6,12 @@
 //   ATTNPROF_TILE_N     keys per step, a multiple of 16, at most 256
 //   ATTNPROF_STAGES     K tiles and V tiles in flight, each
 //   ATTNPROF_CAUSAL, ATTNPROF_WINDOW   which masks exist
-// The ladder, each 0 or 1 (all 1 is flash3 proper):
+// The ladder, each 0 or 1 (flash3 proper is 1, 0, 1: kernels/NOTES.md says what each gave):
 //   ATTNPROF_SPECIALIZE a warpgroup of its own loads, with registers moved from it to the others
 //   ATTNPROF_PINGPONG   warpgroups take turns on the tensor cores
 //   ATTNPROF_OVERLAP    a warpgroup's softmax runs under its own products (Q K^T one step ahead of P V)
 // Tuning:
-//   ATTNPROF_LAZY_RESCALE  log2 of the growth of a row's maximum that is left in P before O is rescaled; 0:
-//   none
+//   ATTNPROF_LAZY_RESCALE  log2 of the growth of a row's maximum left in P before O is rescaled; 0: none
 #pragma once
 
 #include "ptx_sm90.cuh"

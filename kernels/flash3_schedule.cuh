@@ -50,8 +50,8 @@ __device__ __forceinline__ Positions positions(const AttentionParams& p, int fir
   return {first_row - head * p.seqlen_q, last_row - head * p.seqlen_q};
 }
 
-/// Order of the tiles. Without a causal mask: along the rows of one KV head, then the next head, so that few K and V
-/// are in flight. With one, tiles differ in length: within a section of KV heads whose K and V fit L2
+/// Order of the tiles. Without a causal mask: along the rows of one KV head, then the next head, so that few
+/// K and V are in flight. With one, tiles differ in length: within a section of KV heads whose K and V fit L2
 /// together, the longest (last rows) of all its heads come first, and the short ones fill the gaps at the
 /// end.
 class Schedule {

@@ -1,7 +1,12 @@
 // The CPU as a device: threads, memory, clock, ceilings.
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <chrono>
 #include <cstdint>
+#include <fstream>
 #include <stdexcept>
+#include <string>
 #include <thread>
 
 #include "catch.hpp"
@@ -67,6 +72,31 @@ TEST_CASE("An exception in a loop body reaches the caller, and the pool goes on"
   }
 }
 
+TEST_CASE("Threads that the system refuses are a usage error, and those started end", "[host][threads]") {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  SUCCEED("sanitizers need address space of their own");
+#else
+  int64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  REQUIRE(pages > 0);
+  rlimit before{};
+  REQUIRE(getrlimit(RLIMIT_AS, &before) == 0);
+  rlimit tight = before;  // room for a few stacks, not for a thousand
+  tight.rlim_cur = static_cast<rlim_t>(pages * sysconf(_SC_PAGESIZE) + (int64_t{64} << 20));
+  std::string message = "nothing was thrown";
+  REQUIRE(setrlimit(RLIMIT_AS, &tight) == 0);
+  try {
+    ThreadPool pool(1000);
+  } catch (const UsageError& error) {
+    message = error.what();
+  }
+  REQUIRE(setrlimit(RLIMIT_AS, &before) == 0);
+  CHECK(message.find("cannot start 1000 threads: ") == 0);
+  CHECK(message.find("use --threads with fewer") != std::string::npos);
+  CHECK(message.find('\n') == std::string::npos);
+#endif
+}
+
 TEST_CASE("The host describes itself", "[host][device]") {
   const auto host = open_host();
   const DeviceInfo& info = host->info();
@@ -97,6 +127,11 @@ TEST_CASE("Memory is aligned, and refused before it is touched when there is not
     CHECK(e.available_bytes < too_much);
   }
   CHECK_THROWS_AS(host->allocate(-1), OutOfMemory);
+}
+
+TEST_CASE("The host keeps memory back for the rest of the machine", "[host][device]") {
+  // 5%, not 10%: what is available changes between the two readings.
+  CHECK(open_host(1)->free_bytes() < memory_available_bytes() / 100 * 95);
 }
 
 TEST_CASE("Copies and fills write what they say", "[host][device]") {

@@ -84,7 +84,7 @@ HostDevice::HostDevice(int threads)
 }
 
 int64_t HostDevice::free_bytes() {
-  return memory_available_bytes();
+  return memory_available_bytes() / 10 * 9;
 }
 
 std::unique_ptr<Buffer> HostDevice::allocate(int64_t bytes) {

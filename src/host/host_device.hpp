@@ -15,6 +15,8 @@ class HostDevice : public Device {
   explicit HostDevice(int threads = 0);
 
   const DeviceInfo& info() const override { return info_; }
+  /// Nine tenths of what the kernel calls available: that is an estimate, and the rest of the machine needs
+  /// memory too. A case that took all of it would be measured swapping.
   int64_t free_bytes() override;
   /// Pages are touched before it returns: memory that was claimed is memory that is there, and no measurement
   /// pays for page faults. Throws OutOfMemory, before it touches anything, when free_bytes() does not

@@ -1,8 +1,12 @@
 #include "host/thread_pool.hpp"
 
+#include <fmt/format.h>
 #include <hwy/cache_control.h>
 
 #include <chrono>
+#include <system_error>
+
+#include "core/error.hpp"
 
 namespace attnprof {
 namespace {
@@ -27,12 +31,21 @@ bool spin_until(Ready ready) {
 }  // namespace
 
 ThreadPool::ThreadPool(int threads) {
-  for (int thread = 1; thread < threads; ++thread) {
-    workers_.emplace_back([this, thread] { work(thread); });
+  if (threads > 1) workers_.reserve(static_cast<size_t>(threads) - 1);
+  try {
+    for (int thread = 1; thread < threads; ++thread) workers_.emplace_back([this, thread] { work(thread); });
+  } catch (const std::system_error& refused) {
+    stop();  // a thread that is neither joined nor detached would end the process
+    throw UsageError(fmt::format("cannot start {} threads: {}; use --threads with fewer", threads,
+                                 refused.code().message()));
   }
 }
 
 ThreadPool::~ThreadPool() {
+  stop();
+}
+
+void ThreadPool::stop() {
   stop_.store(true);
   epoch_.fetch_add(1);
   epoch_.notify_all();

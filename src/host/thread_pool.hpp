@@ -16,7 +16,8 @@ namespace attnprof {
 /// thread.
 class ThreadPool {
  public:
-  /// `threads` in all, the calling thread included; values below 1 mean 1.
+  /// `threads` in all, the calling thread included; values below 1 mean 1. Throws UsageError when the system
+  /// refuses one of them (limits on processes or memory).
   explicit ThreadPool(int threads);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
@@ -41,6 +42,7 @@ class ThreadPool {
   void run(Function function, void* context, int64_t count);
   void take_indices(int thread);
   void work(int thread);
+  void stop();  ///< ends and joins the workers
 
   // What to do; written by run() before it raises epoch_, read by the workers after they see it raised.
   Function function_ = nullptr;

@@ -133,6 +133,10 @@ TEST_CASE("windows and scales that mean nothing are refused", "[problem]") {
     p.scale = scale;
     CHECK(complaint(p).find("scale") == 0);
   }
+  p.scale = 1.01e30;  // finite, but scores times it leave fp32
+  CHECK(complaint(p).find("scale must be 0 (1/sqrt(head_dim)), or positive and at most 1e+30") == 0);
+  p.scale = 1e30;
+  CHECK(complaint(p).empty());
 }
 
 TEST_CASE("a problem whose counts would overflow is refused, the largest real ones are not", "[problem]") {

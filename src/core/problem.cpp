@@ -12,6 +12,9 @@ namespace attnprof {
 
 namespace {
 
+/// fp32 ends at 3.4e38: this leaves a factor of 1e8 for the dot product and the base of the exponential.
+constexpr double kMaxScale = 1e30;
+
 /// Throws unless the product stays within `limit`.
 void check_product(std::initializer_list<int64_t> factors, int64_t limit, const char* what,
                    const Problem& p) {
@@ -107,9 +110,10 @@ void validate(const Problem& p) {
                     p.kv_heads, p.heads));
   }
   if (p.window < 0) throw UsageError(fmt::format("window must be 0 (none) or positive, not {}", p.window));
-  if (!std::isfinite(p.scale) || p.scale < 0) {
-    throw UsageError(
-        fmt::format("scale must be 0 (1/sqrt(head_dim)) or positive and finite, not {}", p.scale));
+  if (!std::isfinite(p.scale) || p.scale < 0 || p.scale > kMaxScale) {
+    throw UsageError(fmt::format(
+        "scale must be 0 (1/sqrt(head_dim)), or positive and at most {:g}, so that scores fit fp32, not {}",
+        kMaxScale, p.scale));
   }
   const int64_t widest = std::max(p.seqlen_q, p.seqlen_kv);
   check_product({p.batch, p.heads, widest, p.head_dim}, int64_t{1} << 60, "the elements of one tensor", p);

@@ -18,7 +18,7 @@ Traffic modelled(const Problem& p, const Implementation& impl, KernelConfig conf
 
 }  // namespace
 
-TEST_CASE("The result does not depend on the tile", "[host][shape]") {
+TEST_CASE("The host's result does not depend on the tile", "[host][shape]") {
   Problem p = problem(DType::fp32, 150, 40);
   p.seqlen_kv = 170;
   p.causal = true;

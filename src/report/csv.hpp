@@ -56,9 +56,12 @@ class Sink {
 /// `path` "-" is stdout. Opened, and its header written, at once, so that a bad path fails before anything is
 /// measured. append: continue an existing file in its own column order. A last line without line end is cut
 /// off first: it may be torn anywhere. Throws UsageError naming the column when the file lacks one of ours or
-/// holds another schema.
+/// holds another schema, and when another run is writing the file.
 std::unique_ptr<Sink> open_csv(const std::string& path, bool append);
 std::unique_ptr<Sink> open_json_lines(const std::string& path, bool append);
+/// Throws what opening `path` for writing would throw: a directory, a missing folder, no permission, a file
+/// that another run writes. Changes and creates nothing, so it can come before work that takes long.
+void require_writable(const std::string& path);
 /// The text of one JSON Lines row, without line end: same names as the CSV, numbers as numbers, null when
 /// missing, bytes that are not UTF-8 replaced by U+FFFD.
 std::string json_row(const Record& record);

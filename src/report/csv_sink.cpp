@@ -10,7 +10,15 @@ namespace {
 
 class CsvSink : public Sink {
  public:
-  CsvSink(const std::string& path, bool append) : CsvSink(path, append ? read_own_csv(path) : std::nullopt) {}
+  CsvSink(const std::string& path, bool append) : file_(path, append) {
+    // Read after it is locked: what another run has added meanwhile counts.
+    const auto existing = append ? read_own_csv(path) : std::nullopt;
+    if (existing) {
+      go_on(*existing);
+    } else {
+      start();
+    }
+  }
 
   void write(const Record& record) override {
     line_.clear();
@@ -23,19 +31,18 @@ class CsvSink : public Sink {
   }
 
  private:
-  CsvSink(const std::string& path, const std::optional<CsvTable>& existing)
-      : file_(path, existing.has_value()) {
-    if (!existing) {
-      for (const Column& column : columns()) order_.push_back(&column);
-      file_.write(header_line());
-      return;
-    }
-    for (const std::string& name : existing->header) {
+  void start() {
+    if (file_.regular()) file_.truncate(0);  // a part of a header may be there
+    for (const Column& column : columns()) order_.push_back(&column);
+    file_.write(header_line());
+  }
+  void go_on(const CsvTable& existing) {
+    for (const std::string& name : existing.header) {
       const auto at =
           std::find_if(columns().begin(), columns().end(), [&](const Column& c) { return c.name == name; });
       order_.push_back(at == columns().end() ? nullptr : &*at);
     }
-    if (existing->torn_last_row) file_.truncate(existing->complete_bytes);
+    if (existing.torn_last_row) file_.truncate(existing.complete_bytes);
   }
 
   OutputFile file_;

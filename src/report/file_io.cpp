@@ -2,14 +2,17 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 #include <system_error>
 
 #include "core/error.hpp"
+#include "report/csv.hpp"
 
 namespace attnprof {
 
@@ -23,6 +26,19 @@ std::string cause_of(int error) {
 
 [[noreturn]] void cannot(const std::string& attempt, const std::string& name, int error) {
   throw UsageError("cannot " + attempt + " '" + name + "': " + cause_of(error));
+}
+
+/// Locks a regular file for writing. File systems that know no locks are written to without.
+void lock_for_writing(int fd, const std::string& path) {
+  while (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
+    if (errno == EINTR) continue;
+    if (errno != EWOULDBLOCK) return;
+    throw UsageError("'" + path + "' is being written by another attnprof; choose another file");
+  }
+}
+
+void require_access(const std::string& named, const std::string& file, int mode) {
+  if (::faccessat(AT_FDCWD, file.c_str(), mode, AT_EACCESS) != 0) cannot("open", named, errno);
 }
 
 struct Descriptor {
@@ -58,18 +74,40 @@ std::optional<std::string> read_existing(const std::string& path) {
   return read_whole_file(path);
 }
 
+void require_writable(const std::string& path) {
+  if (path == "-") return;
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) {
+    if (errno != ENOENT || path.empty()) cannot("open", path, errno);
+    const std::string folder = std::filesystem::path(path).parent_path().string();
+    return require_access(path, folder.empty() ? "." : folder, W_OK | X_OK);
+  }
+  if (S_ISDIR(status.st_mode)) cannot("open", path, EISDIR);
+  if (!S_ISREG(status.st_mode)) return require_access(path, path, W_OK);  // opening a pipe would wait
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (fd < 0) cannot("open", path, errno);
+  const Descriptor closer{fd};
+  lock_for_writing(fd, path);
+}
+
 OutputFile::OutputFile(const std::string& path, bool append) : name_(path) {
   if (path == "-") {
     name_ = "standard output";
     fd_ = STDOUT_FILENO;
   } else {
-    const int disposition = append ? O_APPEND : O_TRUNC;
-    fd_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | disposition, 0666);
+    fd_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | (append ? O_APPEND : 0), 0666);
     if (fd_ < 0) fail("open", errno);
     owned_ = true;
+    try {
+      struct stat status {};
+      regular_ = ::fstat(fd_, &status) == 0 && S_ISREG(status.st_mode);
+      if (regular_) lock_for_writing(fd_, path);
+      if (regular_ && !append) truncate(0);  // not by open(): the content may be another's
+    } catch (...) {
+      ::close(fd_);
+      throw;
+    }
   }
-  struct stat status {};
-  regular_ = ::fstat(fd_, &status) == 0 && S_ISREG(status.st_mode);
 }
 
 OutputFile::~OutputFile() {
@@ -90,8 +128,7 @@ void OutputFile::write(std::string_view text) {
       const int error = errno;
       struct stat status {};
       // A row is there whole or not at all, so that the file stays readable.
-      if (owned_ && regular_ && done > 0 && ::fstat(fd_, &status) == 0 &&
-          static_cast<size_t>(status.st_size) >= done) {
+      if (regular_ && done > 0 && ::fstat(fd_, &status) == 0 && static_cast<size_t>(status.st_size) >= done) {
         [[maybe_unused]] const int cut = ::ftruncate(fd_, status.st_size - static_cast<off_t>(done));
       }
       fail("write to", error);
@@ -102,7 +139,7 @@ void OutputFile::write(std::string_view text) {
 void OutputFile::truncate(uint64_t bytes) {
   if (::ftruncate(fd_, static_cast<off_t>(bytes)) != 0 ||
       ::lseek(fd_, static_cast<off_t>(bytes), SEEK_SET) < 0) {
-    fail("cut the torn last row off", errno);
+    fail("cut", errno);
   }
 }
 

@@ -18,7 +18,9 @@ std::optional<std::string> read_existing(const std::string& path);
 /// A file being written, or stdout ("-"). Move is not needed; not thread-safe.
 class OutputFile {
  public:
-  /// append: keeps the content. Otherwise the file is emptied. Throws UsageError.
+  /// append: keeps the content. Otherwise the file is emptied. A regular file is locked as long as this
+  /// lives: rows of two runs in one file could not be told apart. Throws UsageError, also when another holds
+  /// it.
   OutputFile(const std::string& path, bool append);
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
@@ -26,6 +28,8 @@ class OutputFile {
 
   /// Hands all of `text` to the system, or takes back what it wrote (regular files) and throws UsageError.
   void write(std::string_view text);
+  /// Anything but a regular file, and stdout whatever it is, has no content that could be kept or cut.
+  bool regular() const { return regular_; }
   /// Cuts a regular file to `bytes` and continues there. Throws UsageError.
   void truncate(uint64_t bytes);
 
@@ -35,7 +39,7 @@ class OutputFile {
   std::string name_;
   int fd_ = -1;
   bool owned_ = false;
-  bool regular_ = false;
+  bool regular_ = false;  ///< and opened by this object
 };
 
 }  // namespace attnprof

@@ -53,9 +53,8 @@ std::string json_string(std::string_view text) {
 
 class JsonLinesSink : public Sink {
  public:
-  JsonLinesSink(const std::string& path, bool append) : file_(path, append && keep_bytes(path).has_value()) {
-    const auto keep = append ? keep_bytes(path) : std::nullopt;
-    if (keep) file_.truncate(*keep);
+  JsonLinesSink(const std::string& path, bool append) : file_(path, append) {
+    if (const auto keep = append ? keep_bytes(path) : std::nullopt) file_.truncate(*keep);
   }
   void write(const Record& record) override { file_.write(json_row(record) + '\n'); }
 

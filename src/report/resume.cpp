@@ -72,11 +72,13 @@ ResumeInfo read_resume(const std::string& path) {
   info.torn = table->torn_last_row;
   info.rows = static_cast<int64_t>(table->rows.size());
   const size_t device = table->column("device"), name = table->column("device_name"),
-               uuid = table->column("device_uuid"), status = table->column("status");
+               uuid = table->column("device_uuid"), status = table->column("status"),
+               time = table->column("time_us");
   const std::vector<size_t> key = key_positions(*table);
   for (size_t row = 0; row < table->rows.size(); ++row) {
     const auto& cells = table->rows[row];
     info.status_by_key[row_key(*table, row, key)] = cells[status];
+    if (cells[status] == to_string(Status::ok) && cells[time].empty()) ++info.untimed;
     const RowDevice seen{cells[device], cells[name], cells[uuid]};
     if (std::find(info.devices.begin(), info.devices.end(), seen) == info.devices.end())
       info.devices.push_back(seen);

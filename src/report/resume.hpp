@@ -24,7 +24,8 @@ struct ResumeInfo {
   std::unordered_map<std::string, std::string> status_by_key;  ///< record_key of every row -> its status
   std::vector<RowDevice> devices;                              ///< distinct ones, in order of appearance
   int64_t rows = 0;
-  bool torn = false;  ///< there is a last line to cut off
+  int64_t untimed = 0;  ///< rows with status ok but no time: what `attnprof verify` writes
+  bool torn = false;    ///< there is a last line to cut off
 
   bool has(const std::string& key) const { return status_by_key.count(key) > 0; }
 };

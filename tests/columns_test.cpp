@@ -157,6 +157,18 @@ TEST_CASE("times that are zero, negative or not finite never become cells or rat
   CHECK(cell(tiny, "tflops").empty());
 }
 
+TEST_CASE("fewer than six samples have a median but no interval", "[columns]") {
+  Record r = measured_row();
+  r.time->samples = 6;
+  CHECK(cell(r, "time_lo_us") == "100.25");
+  CHECK(cell(r, "time_hi_us") == "100.75");
+  r.time->samples = 5;
+  CHECK(cell(r, "time_us") == "100.5");
+  CHECK(cell(r, "time_min_us") == "99");
+  CHECK(cell(r, "time_lo_us").empty());
+  CHECK(cell(r, "time_hi_us").empty());
+}
+
 TEST_CASE("NaN errors are empty cells", "[columns]") {
   Record r = measured_row();
   r.status = Status::verify_failed;
@@ -173,8 +185,17 @@ TEST_CASE("a problem that makes no sense has no model figures and raises nothing
   CHECK(cell(r, "min_hbm_bytes").empty());
 }
 
+TEST_CASE("threads are told of the CPU only", "[columns]") {
+  Record r = measured_row();
+  r.device.multiprocessors = 8;
+  CHECK(cell(r, "threads") == "8");
+  r.device.kind = DeviceKind::gpu;  // there it counts multiprocessors
+  CHECK(cell(r, "threads").empty());
+}
+
 TEST_CASE("the key tells every axis apart, and nothing else", "[columns]") {
-  const Record base = measured_row();
+  Record base = measured_row();
+  base.device.multiprocessors = 8;
   const auto differs = [&](auto change) {
     Record r = base;
     change(r);
@@ -182,6 +203,7 @@ TEST_CASE("the key tells every axis apart, and nothing else", "[columns]") {
   };
   CHECK(differs([](Record& r) { r.planned.impl = "naive"; }));
   CHECK(differs([](Record& r) { r.device.kind = DeviceKind::gpu; }));
+  CHECK(differs([](Record& r) { r.device.multiprocessors = 4; }));
   CHECK(differs([](Record& r) { r.conditions.cache = CacheMode::hot; }));
   CHECK(differs([](Record& r) { r.planned.problem.pass = Pass::bwd; }));
   CHECK(differs([](Record& r) { r.planned.problem.dtype = DType::bf16; }));

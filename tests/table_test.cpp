@@ -156,7 +156,26 @@ TEST_CASE("tables keep to the width and colour only on request", "[table]") {
   CHECK(has(narrow, "faster"));
   CHECK(has(narrow, "fewer"));
   CHECK_FALSE(has(narrow, "workspace"));
-  CHECK(longest_line(narrow.substr(0, narrow.find("- no ratio"))) <= 60);
+  CHECK(has(narrow, "- no ratio"));
+  CHECK(has(narrow, "geometric mean"));
+  CHECK(longest_line(narrow) <= 60);
+}
+
+TEST_CASE("marks of the interval are explained where the interval is shown, and only there", "[table]") {
+  Record slow = row("naive", 1024, 1000, 40 * kMb);
+  slow.time->converged = false;
+  Record few = row("flash2", 1024, 250, 4 * kMb);
+  few.time->samples = 5;
+  few.time->converged = false;
+  const std::string wide = results_table({slow, few}, {false, 140});
+  CHECK(has(wide, "0.0%!"));
+  CHECK(wide.find("0.0%") == wide.rfind("0.0%"));  // five samples have no interval, not one of width 0
+  CHECK(has(wide, "! interval wider"));
+  CHECK(has(wide, "- fewer than 6 samples"));
+  const std::string narrow = results_table({slow, few}, {false, 50});
+  CHECK_FALSE(has(narrow, "+-95%"));
+  CHECK_FALSE(has(narrow, "! interval"));
+  CHECK_FALSE(has(narrow, "- fewer"));
 }
 
 TEST_CASE("the progress line tells the time left from finished work and keeps to its width", "[table]") {

@@ -8,8 +8,9 @@ namespace attnprof::stats {
 
 namespace {
 
-/// Fewest samples for which [min, max] covers the median with 95%: 2 * 0.5^6 = 3.1%, 2 * 0.5^5 = 6.3%.
-constexpr size_t kSmallestSample = 6;
+bool has_interval(size_t samples) {
+  return samples >= static_cast<size_t>(kFewestForInterval);
+}
 
 double median_of_sorted(const std::vector<double>& x) {
   if (x.empty()) return std::numeric_limits<double>::quiet_NaN();
@@ -50,7 +51,7 @@ Interval interval_of_sorted(const std::vector<double>& x) {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     return {nan, nan};
   }
-  if (x.size() < kSmallestSample) return {x.front(), x.back()};
+  if (!has_interval(x.size())) return {x.front(), x.back()};
   const size_t rank = lower_rank(x.size());
   return {x[rank - 1], x[x.size() - rank]};
 }
@@ -70,7 +71,7 @@ Interval median_interval(std::vector<double> x) {
 double relative_half_width(const std::vector<double>& samples_us) {
   std::vector<double> x = usable(samples_us);
   std::sort(x.begin(), x.end());
-  if (x.size() < kSmallestSample) return std::numeric_limits<double>::infinity();
+  if (!has_interval(x.size())) return std::numeric_limits<double>::infinity();
   const Interval interval = interval_of_sorted(x);
   return (interval.hi - interval.lo) / 2 / median_of_sorted(x);
 }

@@ -9,6 +9,9 @@ namespace attnprof::stats {
 
 double median(std::vector<double> x);  ///< mean of the two middle values for even sizes; NaN when empty
 
+/// Fewest samples for which [min, max] covers the median with 95%: 2 * 0.5^6 = 3.1%, 2 * 0.5^5 = 6.3%.
+constexpr int kFewestForInterval = 6;
+
 struct Interval {
   double lo = 0;
   double hi = 0;

@@ -18,6 +18,10 @@ std::vector<Column> case_columns() {
        [](R) -> Cell { return int64_t{kSchemaVersion}; }},
       {"device", "", "backend that ran the case: cpu or gpu", key,
        [](R r) { return text_cell(to_string(r.device.kind)); }},
+      {"threads", "", "CPU threads used; empty on a GPU", key,
+       [](R r) {
+         return r.device.kind == DeviceKind::host ? nonzero_cell(r.device.multiprocessors) : Cell();
+       }},
       {"impl", "", "implementation, alias resolved", key, [](R r) { return text_cell(r.planned.impl); }},
       {"pass", "", "fwd, bwd or fwd+bwd", key, [](R r) { return text_cell(to_string(problem(r).pass)); }},
       {"dtype", "", "type of Q, K, V and O: fp32, fp16 or bf16", key,

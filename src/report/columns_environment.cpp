@@ -37,8 +37,7 @@ std::vector<Column> environment_columns() {
        [](R r) { return text_cell(r.conditions.tool_version); }},
       {"timestamp", "", "when the row was measured, UTC, ISO 8601", false,
        [](R r) { return text_cell(r.conditions.timestamp); }},
-      {"hostname", "", "machine; empty when it was not to be recorded", false,
-       [](R r) { return text_cell(r.conditions.hostname); }},
+      {"hostname", "", "name of the machine", false, [](R r) { return text_cell(r.conditions.hostname); }},
       {"command", "", "repeats this row", false, [](R r) { return text_cell(r.conditions.command); }},
   };
 }

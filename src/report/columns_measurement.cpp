@@ -15,6 +15,10 @@ Cell time_cell(R r, double TimeStats::*field) {
   const auto time = measured_time(r);
   return time ? Cell((*time).*field) : Cell();
 }
+Cell interval_cell(R r, double TimeStats::*field) {
+  const auto time = measured_interval(r);
+  return time ? Cell((*time).*field) : Cell();
+}
 template <typename T>
 Cell time_count(R r, T TimeStats::*field) {
   const auto time = measured_time(r);
@@ -41,10 +45,10 @@ std::vector<Column> time_columns() {
   return {
       {"time_us", "us", "median time of one launch, from the timing run (no counters active)", false,
        [](R r) { return time_cell(r, &TimeStats::median_us); }},
-      {"time_lo_us", "us", "lower end of the 95% confidence interval of the median", false,
-       [](R r) { return time_cell(r, &TimeStats::lo_us); }},
-      {"time_hi_us", "us", "upper end of the 95% confidence interval of the median", false,
-       [](R r) { return time_cell(r, &TimeStats::hi_us); }},
+      {"time_lo_us", "us", "lower end of the 95% confidence interval of the median; empty below 6 samples",
+       false, [](R r) { return interval_cell(r, &TimeStats::lo_us); }},
+      {"time_hi_us", "us", "upper end of the 95% confidence interval of the median; empty below 6 samples",
+       false, [](R r) { return interval_cell(r, &TimeStats::hi_us); }},
       {"time_min_us", "us", "shortest sample", false, [](R r) { return time_cell(r, &TimeStats::min_us); }},
       {"time_max_us", "us", "longest sample", false, [](R r) { return time_cell(r, &TimeStats::max_us); }},
       {"samples", "", "time samples kept", false, [](R r) { return time_count(r, &TimeStats::samples); }},

@@ -123,7 +123,7 @@ struct Mean {
   int times = 0, bytes = 0;
 };
 
-std::string summary(const std::vector<Pair>& pairs, const std::string& baseline) {
+std::string summary(const std::vector<Pair>& pairs, const std::string& baseline, size_t width) {
   std::vector<Mean> means;
   for (const Pair& pair : pairs) {
     const std::string& impl = pair.other->planned.impl;
@@ -145,7 +145,9 @@ std::string summary(const std::vector<Pair>& pairs, const std::string& baseline)
       said += fmt::format("{}{}x fewer HBM bytes ({} {})", said.empty() ? "" : ", ", three_digits(ratio),
                           mean.bytes, mean.bytes == 1 ? "pair" : "pairs");
     }
-    if (!said.empty()) text += fmt::format("{} against {}, geometric mean: {}\n", mean.impl, baseline, said);
+    if (said.empty()) continue;
+    text +=
+        wrap_to_width(fmt::format("{} against {}, geometric mean: {}", mean.impl, baseline, said), width, 2);
   }
   return text;
 }
@@ -200,11 +202,12 @@ std::string comparison_table(const std::vector<Record>& records, const TableStyl
     text += painted("HBM bytes: " + source, Paint::dim, style.color) + "\n";
   text += draw_grid(columns, rows, style);
   if (dash) {
-    text +=
-        "- no ratio: one side is not verified ok, too short for the timer, has bytes of another source,\n"
-        "  or was served by a cache (below half of the compulsory bytes)\n";
+    text += wrap_to_width(
+        "- no ratio: one side is not verified ok, too short for the timer, has bytes of another source, "
+        "or was served by a cache (below half of the compulsory bytes)",
+        line_limit(style), 2);
   }
-  return text + painted(summary(pairs, baseline), Paint::bold, style.color);
+  return text + painted(summary(pairs, baseline, line_limit(style)), Paint::bold, style.color);
 }
 
 }  // namespace attnprof

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "core/stats.hpp"
 #include "core/theory.hpp"
 
 namespace attnprof {
@@ -29,6 +30,11 @@ std::optional<TimeStats> measured_time(const Record& r) {
   if (!is_ok(r) || !r.time || r.time->samples < 1) return std::nullopt;
   if (!std::isfinite(r.time->median_us) || r.time->median_us <= 0) return std::nullopt;
   return r.time;
+}
+
+std::optional<TimeStats> measured_interval(const Record& r) {
+  const auto time = measured_time(r);
+  return time && time->samples >= stats::kFewestForInterval ? time : std::nullopt;
 }
 
 const Counters* measured_counters(const Record& r) {

@@ -13,6 +13,8 @@ bool is_ok(const Record& r);  ///< status ok: measured, and not found wrong
 
 /// Time statistics of an ok row whose median is positive and finite.
 std::optional<TimeStats> measured_time(const Record& r);
+/// The same when it has a 95% interval: fewer than 6 samples have none.
+std::optional<TimeStats> measured_interval(const Record& r);
 /// Counters of an ok row; nullptr otherwise.
 const Counters* measured_counters(const Record& r);
 /// HBM bytes read and written, of an ok row that has both.

@@ -57,6 +57,10 @@ size_t display_width(std::string_view utf8) {
       utf8.begin(), utf8.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
+size_t line_limit(const TableStyle& style) {
+  return static_cast<size_t>(std::max(style.width, 20));
+}
+
 std::string cut_to_width(std::string_view utf8, size_t width) {
   if (display_width(utf8) <= width) return std::string(utf8);
   constexpr size_t kDots = 3;
@@ -69,9 +73,39 @@ std::string cut_to_width(std::string_view utf8, size_t width) {
   return std::string(utf8.substr(0, end)) + "...";
 }
 
+std::string wrap_to_width(std::string_view text, size_t width, size_t indent) {
+  std::string out;
+  size_t used = 0;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find(' ', at), text.size());
+    const std::string_view word = text.substr(at, end - at);
+    const size_t own = display_width(word);
+    if (used > 0 && used + 1 + own > width) {
+      out += '\n' + std::string(indent, ' ');
+      used = indent;
+    } else if (used > 0) {
+      out += ' ';
+      ++used;
+    }
+    out += word;
+    used += own;
+    at = end + 1;
+  }
+  return out + '\n';
+}
+
+bool shows_column(const std::vector<GridColumn>& columns, const std::vector<GridRow>& rows,
+                  const TableStyle& style, std::string_view title) {
+  const auto widths = choose_widths(columns, rows, line_limit(style));
+  for (size_t i = 0; i < columns.size(); ++i) {
+    if (columns[i].title == title) return widths[i] > 0;
+  }
+  return false;
+}
+
 std::string draw_grid(const std::vector<GridColumn>& columns, const std::vector<GridRow>& rows,
                       const TableStyle& style) {
-  const auto limit = static_cast<size_t>(std::max(style.width, 20));
+  const size_t limit = line_limit(style);
   const auto widths = choose_widths(columns, rows, limit);
   std::string header, out;
   for (size_t i = 0; i < columns.size(); ++i) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/stats.hpp"
 #include "report/columns.hpp"
 #include "report/derived.hpp"
 #include "report/human.hpp"
@@ -13,9 +14,11 @@ namespace {
 
 using R = const Record&;
 
+constexpr const char* kIntervalTitle = "+-95%";
+
 std::string interval_text(R r) {
-  const auto time = measured_time(r);
-  if (!time) return "";
+  const auto time = measured_interval(r);
+  if (!time) return measured_time(r) ? "-" : "";
   const double half = 50.0 * (time->hi_us - time->lo_us) / time->median_us;
   return fmt::format("{:.1f}%{}", half, time->converged ? "" : "!");
 }
@@ -58,7 +61,7 @@ struct Figure {
 };
 const std::vector<Figure>& figures() {
   static const std::vector<Figure> all = {
-      {{"time", true, 0}, time_text},       {{"+-95%", true, 4}, interval_text},
+      {{"time", true, 0}, time_text},       {{kIntervalTitle, true, 4}, interval_text},
       {{"rate", true, 0}, rate_text},       {{"HBM bytes", true, 0}, bytes_text},
       {{"vs min", true, 2}, times_minimum}, {{"GB/s", true, 6}, bandwidth_text},
       {{"source", false, 1}, source_text},  {{"workspace", true, 5}, workspace_text},
@@ -90,7 +93,7 @@ GridRow row_of(R r, const ProblemLayout& layout, bool mixed_sources) {
 }
 
 /// Warnings of ok rows, each once, with how many rows it concerns; then how many rows ended how.
-std::string footnotes(const std::vector<Record>& records, const TableStyle& style) {
+std::string footnotes(const std::vector<Record>& records, bool intervals_shown, const TableStyle& style) {
   std::vector<std::pair<std::string, int>> warnings, endings;
   const auto count = [](std::vector<std::pair<std::string, int>>& counts, const std::string& what) {
     const auto at =
@@ -101,11 +104,12 @@ std::string footnotes(const std::vector<Record>& records, const TableStyle& styl
       ++at->second;
     }
   };
-  bool unconverged = false;
+  bool unconverged = false, without_interval = false;
   for (R r : records) {
     if (is_ok(r) && !r.message.empty()) count(warnings, r.message);
-    const auto time = measured_time(r);
+    const auto time = measured_interval(r);
     unconverged = unconverged || (time && !time->converged);
+    without_interval = without_interval || (!time && measured_time(r));
     count(endings, std::string(to_string(r.status)));
   }
   std::string text, total;
@@ -114,7 +118,9 @@ std::string footnotes(const std::vector<Record>& records, const TableStyle& styl
                     Paint::caution, style.color) +
             "\n";
   }
-  if (unconverged) text += "! interval wider than asked for when the time budget ended\n";
+  if (intervals_shown && unconverged) text += "! interval wider than asked for when the time budget ended\n";
+  if (intervals_shown && without_interval)
+    text += fmt::format("- fewer than {} samples have no 95% interval\n", stats::kFewestForInterval);
   for (const auto& [status, rows] : endings)
     total += fmt::format("{}{} {}", total.empty() ? "" : ", ", rows, status);
   return text + fmt::format("{} {}: {}\n", records.size(), records.size() == 1 ? "row" : "rows", total);
@@ -140,7 +146,8 @@ std::string results_table(const std::vector<Record>& records, const TableStyle& 
   for (const std::string& line : layout.heading) text += painted(line, Paint::dim, style.color) + "\n";
   if (!source.empty() && source != "mixed")
     text += painted("HBM bytes: " + source, Paint::dim, style.color) + "\n";
-  return text + draw_grid(columns, rows, style) + footnotes(records, style);
+  const bool intervals_shown = shows_column(columns, rows, style, kIntervalTitle);
+  return text + draw_grid(columns, rows, style) + footnotes(records, intervals_shown, style);
 }
 
 }  // namespace attnprof

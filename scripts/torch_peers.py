@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Runs the problems of an attnprof CSV through PyTorch's attention backends and appends rows in the same schema.
 
-  scripts/torch_peers.py out/h200.csv                     flash, cudnn and math on the GPU
-  scripts/torch_peers.py out/cpu.csv --device cpu --backends math
+  scripts/torch_peers.py h200.csv                         flash, cudnn and math on the GPU
+  scripts/torch_peers.py cpu.csv --device cpu --backends math
 
 Rows get impl torch-flash, torch-cudnn and torch-math. Measured as attnprof does it: cold L2 (a buffer of three times its
 size is read before each launch), backends interleaved, CUDA events, the median with its 95% interval, and a sample of
@@ -208,6 +208,13 @@ def time_interleaved(works: dict, machine: Machine, cold: bool, options) -> dict
     return samples
 
 
+def library(backend: str) -> str:
+    """The column: cuDNN is a library of its own, with its own version; the other backends are PyTorch's code."""
+    if backend == "cudnn" and (version := torch.backends.cudnn.version()):
+        return f"cuDNN {version // 10000}.{version // 100 % 100}.{version % 100}"
+    return f"PyTorch {torch.__version__.split('+')[0]}"
+
+
 def run_problem(problem, header: list[str], machine: Machine, options) -> list[dict[str, str]]:
     environment = machine.environment(problem.example)
     environment["timestamp"] = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -228,7 +235,7 @@ def run_problem(problem, header: list[str], machine: Machine, options) -> list[d
     samples = time_interleaved(works, machine, problem.cells["cache"] == "cold", options)
     for backend, values in samples.items():
         outcomes[backend] |= time_values(values, options.precision, problem.example.get("model_flops", ""))
-        outcomes[backend]["warmups"] = 3
+        outcomes[backend] |= {"warmups": 3, "library": library(backend)}
     return [peer_row(header, problem, f"torch-{backend}", environment, **values) for backend, values in outcomes.items()]
 
 

@@ -19,6 +19,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(SCRIPTS))
 
 import peer_rows  # noqa: E402
+import results_table  # noqa: E402
 from plots import figures, rows as plot_rows  # noqa: E402
 
 COLUMNS = re.findall(r"^\| `(\w+)` \|", (ROOT / "docs/columns.md").read_text(), re.M)
@@ -287,12 +288,105 @@ def test_wheels_unpack_to_include_and_lib_with_plain_names(tmp_path, cuda_wheels
     assert (tmp_path / "cuda/lib/libnvrtc.so").read_text() == "nvidia/cu13/lib/libnvrtc.so.13"
 
 
+def test_cudnn_comes_for_running_only_and_without_its_headers(tmp_path, cuda_wheels):
+    assert "nvidia-cudnn-cu13" not in {name for name, _, _ in cuda_wheels.chosen_wheels(False)}
+    libraries = {name: files for name, _, files in cuda_wheels.chosen_wheels(True)}
+    assert "libcublasLt.so.*" in libraries["nvidia-cublas"] and "libnvrtc.so.*" in libraries["nvidia-cuda-nvrtc"]
+    assert len(libraries) == len(cuda_wheels.chosen_wheels(True))
+    wheel = tmp_path / "w.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        for name in ("nvidia/cudnn/include/cudnn.h", "nvidia/cudnn/lib/libcudnn.so.9", "nvidia/cudnn/lib/libcudnn_graph.so.9"):
+            archive.writestr(name, name)
+    cuda_wheels.extract(wheel, tmp_path / "cuda", libraries["nvidia-cudnn-cu13"], headers=False)
+    files = {str(p.relative_to(tmp_path / "cuda")) for p in (tmp_path / "cuda").rglob("*.9")}
+    assert files == {"lib/libcudnn.so.9", "lib/libcudnn_graph.so.9"} and not (tmp_path / "cuda/include").exists()
+
+
+# --- scripts/results_table.py ----------------------------------------------------------------------------------------
+
+
+def report(tmp_path, rows, copy_gbps=None):
+    return results_table.report(results_table.Results(write(tmp_path / "r.csv", rows)), copy_gbps)
+
+
+def table_line(text, title, *cells):
+    """The line of the table under `title` that begins with these cells, without them."""
+    body = text.split(f"**{title}")[1].split("**\n\n")[1].split("\n\n")[0]
+    (line,) = [line for line in body.splitlines() if line.startswith("| " + " | ".join(cells) + " |")]
+    return [cell.strip() for cell in line.split("|")[1 + len(cells):-1]]
+
+
+def test_ratios_are_of_the_same_point_with_their_geometric_mean(tmp_path):
+    rows = [row("flash3", 512, tflops=200), row("cudnn", 512, tflops=400), row("flash3", 1024, tflops=800),
+            row("cudnn", 1024, tflops=400), row("flash3", 2048, tflops=900)]
+    text = report(tmp_path, rows)
+    assert table_line(text, "TFLOP/s", "64", "no", "flash3") == ["200", "800", "900"]
+    assert table_line(text, "TFLOP/s", "64", "no", "cudnn") == ["400", "400", results_table.NOTHING]
+    assert table_line(text, "flash3 / cudnn", "64", "no") == ["0.500", "2.000", results_table.NOTHING, "1.000", "0.500"]
+    assert "All 2: geometric mean 1.000, smallest 0.500, largest 2.000." in text
+    assert "torch" not in text and "GB/s" not in text
+
+
+def test_naive_is_held_against_the_copy_bandwidth_and_bytes_against_their_model(tmp_path):
+    rows = [row("naive", 1024, time_us=8, model_hbm_bytes=4000, hbm_read_bytes=2000, hbm_write_bytes=2100),
+            row("flash2", 1024, time_us=2, model_hbm_bytes=400, hbm_read_bytes=300, hbm_write_bytes=110)]
+    text = report(tmp_path, rows, copy_gbps=1)  # 4000 bytes at 1 GB/s: 4 us
+    assert table_line(text, "Time of naive", "64", "no")[0] == "2.00"
+    assert table_line(text, "HBM bytes", "64", "no") == ["1.025 .. 1.025", "1.025 .. 1.025"]
+    assert table_line(text, "How many times fewer bytes flash2", "64", "no") == ["10.0"]
+    assert table_line(text, "How many times faster flash2", "64", "no") == ["4.0"]
+
+
+def test_tables_leave_out_what_failed_and_what_was_only_counted(tmp_path):
+    rows = [row("naive", 1024), row("flash2", 1024, bytes_source="counted"), row("flash3", 1024, status="verify-failed"),
+            row("flash2", 1024, tile_m=64, time_us=1, tflops=300)]
+    text = report(tmp_path, rows)
+    assert "Not ok, left out: flash3 1 verify-failed." in text and "| flash3 |" not in text
+    assert table_line(text, "TFLOP/s", "64", "no", "flash2") == ["300"]  # the faster tile
+    counted = report(tmp_path, [row("naive", 1024, bytes_source="counted"), row("flash2", 1024, bytes_source="counted")])
+    assert "HBM bytes" not in counted and "fewer bytes" not in counted
+
+
+@pytest.mark.parametrize("second, message", [({"device_name": "Other GPU"}, "one device_name"), ({"dtype": "fp16"}, "one dtype"),
+                                             ({"impl": "flash2", "batch": 7}, "two problems")])
+def test_unlike_rows_never_share_a_table(tmp_path, second, message):
+    path = write(tmp_path / "r.csv", [row(), row(**second)])
+    with pytest.raises(results_table.TableError, match=message):
+        results_table.Results(path)
+
+
+def test_a_file_without_results_is_one_line_and_exit_2(tmp_path):
+    for path in (write(tmp_path / "a.csv", [row(status="failed")]), str(tmp_path / "none.csv")):
+        result = subprocess.run([SCRIPTS / "results_table.py", path], capture_output=True, text=True)
+        assert result.returncode == 2 and path in result.stderr and len(result.stderr.strip().splitlines()) == 1
+
+
+# --- figures: what crowds them ---------------------------------------------------------------------------------------
+
+
+def test_many_implementations_keep_their_legend_inside_and_their_end_labels_apart(tmp_path):
+    names = ["naive", "flash2", "flash3", "cudnn", "torch-flash", "torch-cudnn", "torch-math"]
+    rows = [row(name, n, time_us=(10.0 if name == "naive" else 1.0) * n) for name in names for n in (512, 1024)]
+    (group,) = plot_rows.group_rows(plot_rows.read_files([write(tmp_path / "a.csv", rows)], ["overview", "speedup"]))
+    for figure in (figures.overview_figure(group, "naive"), figures.speedup_figure(group, "naive")):
+        assert figure.legends[-1].get_window_extent().x1 <= figure.bbox.width
+        labels = sorted(t.get_position()[1] for t in figure.axes[-1].texts)
+        low, high = figure.axes[-1].get_ylim()
+        assert len(labels) == 6 and labels[-1] <= high
+        assert min(b - a for a, b in zip(labels, labels[1:])) > 0.07 * (high - low)
+
+
 # --- shell scripts ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("script", ["setup", "demo", "test", "gpu-check", "plot", "common.sh", "../.ci/run"])
+@pytest.mark.parametrize("script", ["setup", "demo", "test", "gpu-check", "plot", "results", "common.sh", "../.ci/run"])
 def test_shell_scripts_parse(script):
     assert subprocess.run(["bash", "-n", SCRIPTS / script]).returncode == 0
+
+
+def test_results_without_a_binary_says_how_to_get_one(tmp_path):
+    result = subprocess.run([SCRIPTS / "results", tmp_path / "none", tmp_path], capture_output=True, text=True)
+    assert result.returncode == 1 and "build it first" in result.stderr
 
 
 def test_gpu_check_without_a_test_program_says_how_to_get_one(tmp_path):

@@ -69,7 +69,7 @@ def tflops_figure(group: Group, _baseline: str):
         return None
     impls = order_impls(points["impl"])
     bars = points["seqlen_q"].nunique() * len(impls)
-    figure = _panels(group, _present(points), min(max(0.2 * bars, 4.2), 5.9), 2.5,
+    figure = _panels(group, _present(points), min(max(0.2 * bars, 4.2), 5.9), 2.7,
                      lambda axes, rows: draw_tflops(axes, rows, impls), transposed=True)
     finish(figure, "Throughput: TFLOP/s of the unmasked products", group.title, footer(points), impl_handles(impls, bars=True))
     return figure

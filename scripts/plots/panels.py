@@ -21,14 +21,16 @@ def draw_bytes(axes, rows: pd.DataFrame, impls: list[str]) -> None:
     points = _with_bytes(rows)
     least = points[points["min_hbm_bytes"].notna()].drop_duplicates("seqlen_q")
     axes.plot(least["seqlen_q"], least["min_hbm_bytes"], color=COMPULSORY, **FLOOR)
-    for impl in impls:
+    for place, impl in enumerate(i for i in impls if i in set(points["impl"])):
         mine = points[points["impl"] == impl]
         color, marker = look(impl, impls)
         modelled = mine[mine["model_hbm_bytes"].notna()]
         axes.plot(modelled["seqlen_q"], modelled["model_hbm_bytes"], color=color, linestyle=(0, (5, 2)), linewidth=1.4)
         for source, part in mine.groupby("bytes_source"):
+            # Fused kernels move the same bytes: each one's marker is smaller than the one under it, so that all are seen.
             axes.plot(part["seqlen_q"], part["hbm_bytes"], color=color, marker=marker, linestyle="none",
-                      markerfacecolor=color if source == "cupti" else "white", markeredgewidth=1.6)
+                      markersize=max(7.5 - 1.3 * place, 3), markerfacecolor=color if source == "cupti" else "white",
+                      markeredgewidth=max(1.6 - 0.3 * place, 0.6))
     seqlen_axis(axes, points["seqlen_q"])
     value_axis(axes, "bytes read + written", bytes_label)
     _ratio_arrow(axes, points, impls)
@@ -95,7 +97,8 @@ def draw_tflops(axes, rows: pd.DataFrame, impls: list[str]) -> None:
     oom = set(zip(*rows[rows["status"] == "oom"][["impl", "seqlen_q"]].values.T)) if (rows["status"] == "oom").any() else set()
     seqlens = sorted(set(points["seqlen_q"]) | {s for _, s in oom})
     width = 0.84 / len(impls)
-    size = 8 if len(impls) * len(seqlens) <= 18 else 6.3
+    crowded = len(impls) * len(seqlens) > 14  # numbers beside each other would touch: they stand upright
+    size = 7 if crowded else 8
     for i, impl in enumerate(impls):
         mine = points[points["impl"] == impl].set_index("seqlen_q")["tflops"]
         color, _ = look(impl, impls)
@@ -105,7 +108,8 @@ def draw_tflops(axes, rows: pd.DataFrame, impls: list[str]) -> None:
                 value = float(mine[seqlen])
                 axes.bar(x, value, width * 0.94, color=color)
                 text = f"{value:.0f}" if value >= 10 else f"{value:.2g}"
-                axes.annotate(text, (x, value), xytext=(0, 1.5), textcoords="offset points", ha="center", fontsize=size)
+                axes.annotate(text, (x, value), xytext=(0, 2), textcoords="offset points", ha="center", va="bottom",
+                              fontsize=size, rotation=90 if crowded else 0)
             elif (impl, seqlen) in oom:
                 axes.annotate("OOM", (x, 0), xytext=(0, 3), textcoords="offset points", ha="center", va="bottom", rotation=90,
                               fontsize=size, color=color)
@@ -113,7 +117,7 @@ def draw_tflops(axes, rows: pd.DataFrame, impls: list[str]) -> None:
     axes.grid(axis="x", visible=False)
     axes.set_xlabel("sequence length")
     axes.set_ylabel("TFLOP/s")
-    axes.margins(y=0.12)
+    axes.margins(y=0.2 if crowded else 0.12)
 
 
 def draw_memory(axes, rows: pd.DataFrame, impls: list[str]) -> None:
@@ -130,9 +134,9 @@ def draw_memory(axes, rows: pd.DataFrame, impls: list[str]) -> None:
     seqlen_axis(axes, known["seqlen_q"])
     axes.set_yscale("symlog", base=2, linthresh=2**20, linscale=1)
     largest = max(known["workspace_bytes"].max(), rows["available_bytes"].max(), 2**20)
-    steps = [0.0] + [2.0**e for e in range(20, 61, 4) if 2.0**e <= largest * 4]
-    axes.set_yticks(steps)
-    axes.set_ylim(0, largest * 4)
+    top = max(largest * 4, axes.get_ylim()[1])  # panels share the axis: the one before may reach higher
+    axes.set_yticks([0.0] + [2.0**e for e in range(20, 61, 4) if 2.0**e <= top])
+    axes.set_ylim(0, top)
     value_axis(axes, "workspace", binary_bytes_label, log=False)
     free = rows["available_bytes"].max()
     if pd.notna(free):

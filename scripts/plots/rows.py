@@ -10,7 +10,7 @@ class PlotError(Exception):
     """One line for the user: which file, what is wrong."""
 
 
-TEXT = ["status", "impl", "pass", "dtype", "fill", "cache", "device_name", "device_uuid", "tool_version", "bytes_source"]
+TEXT = ["status", "impl", "pass", "dtype", "fill", "cache", "device_name", "device_uuid", "tool_version", "bytes_source", "library"]
 COUNTS = ["batch", "heads", "kv_heads", "seqlen_q", "seqlen_kv", "head_dim", "causal", "window"]
 ALWAYS = ["status", "impl", "pass", "dtype", "device_name", "tool_version", *COUNTS]
 TIME = ["time_us", "time_lo_us", "time_hi_us"]
@@ -116,6 +116,7 @@ def _slug(text: str) -> str:
 def footer(rows: pd.DataFrame) -> str:
     """Tool versions and what else must be known to read a figure of these rows."""
     versions = sorted({v if not v[:1].isdigit() else f"attnprof {v}" for v in rows["tool_version"] if v})
+    versions += sorted({v for v in rows["library"] if v and not v.startswith("PyTorch")})  # a row's tool_version names that
     shapes = rows["heads"].unique()
     tokens = (rows["batch"] * rows["seqlen_q"]).unique()
     parts = [", ".join(versions)]

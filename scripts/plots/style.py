@@ -12,13 +12,16 @@ IMPLS = {  # colour, marker
     "naive": ("#D55E00", "s"),
     "fused": ("#0072B2", "o"),
     "flash2": ("#0072B2", "o"),
+    "flash3-tma": ("#B8C9D6", "<"),
+    "flash3-roles": ("#8FA9BC", ">"),
+    "flash3-turns": ("#66899F", "X"),
     "flash3": ("#56B4E9", "D"),
-    "cudnn": ("#000000", "v"),
+    "cudnn": ("#333333", "v"),
     "torch-flash": ("#009E73", "^"),
     "torch-cudnn": ("#E69F00", "v"),
     "torch-math": ("#CC79A7", "P"),
 }
-SPARE = [("#F0E442", "X"), ("#999999", ">"), ("#882255", "<")]
+SPARE = [("#882255", "p"), ("#F0E442", "h"), ("#999999", "*")]
 COMPULSORY = "#555555"
 INK = "#222222"
 
@@ -75,21 +78,37 @@ def value_axis(axes, label: str, formatter, log: bool = True) -> None:
     if log:
         axes.set_yscale("log")
         low, high = axes.get_ylim()
-        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high / low < 300 else (1,), numticks=20))
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high / low < 2000 else (1,), numticks=20))
     axes.yaxis.set_minor_locator(NullLocator())
     axes.yaxis.set_major_formatter(FuncFormatter(lambda v, _: formatter(v)))
     axes.set_ylabel(label)
 
 
 def end_labels(axes, labels: list[tuple]) -> None:
-    """Writes (y, text, colour) to the right of line ends on a linear y axis, pushed apart so that none overlap."""
+    """Writes (y, text, colour) to the right of line ends on a linear y axis, pushed apart, and inside the axis' range."""
     low, high = axes.get_ylim()
     apart = (high - low) * 0.075
-    at = -float("inf")
-    for y, text, color in sorted(labels):
-        at = max(y, at + apart)
+    places: list[float] = []
+    for y, _, _ in sorted(labels):
+        places.append(max(y, places[-1] + apart) if places else y)
+    ceiling = high
+    for i in reversed(range(len(places))):
+        places[i] = min(places[i], ceiling)
+        ceiling = places[i] - apart
+    for at, (_, text, color) in zip(places, sorted(labels)):
         axes.text(1.02, at, text, transform=axes.get_yaxis_transform(), va="center", color=color, fontweight="bold",
                   fontsize=9.5)
+
+
+def _legend(figure, handles, top: float) -> int:
+    """As few lines as fit the figure's width; returns how many."""
+    for lines in range(1, len(handles) + 1):
+        legend = figure.legend(handles=handles, loc="upper left", bbox_to_anchor=(0.004, top), ncol=-(-len(handles) // lines),
+                               frameon=False, columnspacing=1.6, handlelength=2.2, borderaxespad=0.2)
+        if legend.get_window_extent().x1 <= figure.bbox.width or lines == len(handles):
+            return lines
+        legend.remove()
+    return 0
 
 
 def finish(figure, title: str, subtitle: str, footer: str, handles) -> None:
@@ -97,8 +116,6 @@ def finish(figure, title: str, subtitle: str, footer: str, handles) -> None:
     height = figure.get_size_inches()[1]
     figure.text(0.012, 1 - 0.10 / height, title, fontsize=13, fontweight="bold", va="top")
     figure.text(0.012, 1 - 0.36 / height, subtitle, fontsize=10, color="#555555", va="top")
-    figure.legend(handles=handles, loc="upper left", bbox_to_anchor=(0.004, 1 - 0.53 / height), ncol=min(len(handles), 6),
-                  frameon=False, columnspacing=1.6, handlelength=2.2, borderaxespad=0.2)
+    lines = _legend(figure, handles, 1 - 0.53 / height)
     figure.text(0.012, 0.06 / height, footer, fontsize=8.5, color="#777777", va="bottom")
-    rows_of_legend = (len(handles) + 5) // 6
-    figure.tight_layout(rect=(0, 0.22 / height, 1, 1 - (0.58 + 0.24 * rows_of_legend) / height), w_pad=1.6, h_pad=1.4)
+    figure.tight_layout(rect=(0, 0.22 / height, 1, 1 - (0.58 + 0.24 * lines) / height), w_pad=1.6, h_pad=1.4)

@@ -15,7 +15,9 @@ import sys
 from collections import Counter
 
 RATES = ["flash2", "flash3", "cudnn", "torch-flash", "torch-cudnn"]
-RATIOS = [("flash2", "torch-flash"), ("flash3", "cudnn"), ("flash3", "torch-cudnn")]
+# Each against one peer, or against the fastest of several: versions of one library differ by more than a tenth.
+RATIOS = [("flash2", ["torch-flash"]), ("flash3", ["cudnn"]), ("flash3", ["torch-cudnn"]),
+          ("flash3", ["cudnn", "torch-cudnn"])]
 BYTES = ["naive", "flash2", "flash3", "cudnn"]
 NEEDED = ["impl", "status", "seqlen_q", "head_dim", "causal", "time_us", "tflops", "hbm_read_bytes", "hbm_write_bytes",
           "bytes_source", "model_hbm_bytes"]
@@ -70,6 +72,15 @@ class Results:
     def number(self, impl: str, panel: tuple, seqlen: int, column: str) -> float | None:
         cell = self.best.get((impl, panel, seqlen), {}).get(column, "")
         return float(cell) if cell else None
+
+    def fastest(self, impls: list[str], panel: tuple, seqlen: int) -> float | None:
+        """The highest rate of those that have one."""
+        return max((rate for impl in impls if (rate := self.number(impl, panel, seqlen, "tflops"))), default=None)
+
+    def with_library(self, impl: str) -> str:
+        """'cudnn (cuDNN 9.19.0)'."""
+        libraries = sorted({row.get("library") or "" for (name, _, _), row in self.best.items() if name == impl} - {""})
+        return f"{impl} ({', '.join(libraries)})" if libraries else impl
 
     def measured_bytes(self, impl: str, panel: tuple, seqlen: int) -> float | None:
         """Read + written, where hardware counters measured them."""
@@ -145,9 +156,12 @@ def bytes_against_models(results: Results) -> str:
 def report(results: Results, copy_gbps: float | None) -> str:
     fused = next((impl for impl in ("flash3", "flash2") if impl in results.impls), "")
     parts = [(f"TFLOP/s ({results.title})", rates(results))]
-    parts += [(f"{a} / {b} (ratio of TFLOP/s)",
-               by_length(results, lambda p, n, a=a, b=b: over(results.number(a, p, n, "tflops"),
-                                                              results.number(b, p, n, "tflops")), 3)) for a, b in RATIOS]
+    for ours, peers in RATIOS:
+        if ours in results.impls and results.impls.issuperset(peers):
+            names = " or ".join(map(results.with_library, peers)) + (", the faster at each point" if peers[1:] else "")
+            parts.append((f"{ours} over {names}: ratio of TFLOP/s",
+                          by_length(results, lambda p, n, a=ours, b=peers: over(results.number(a, p, n, "tflops"),
+                                                                                results.fastest(b, p, n)), 3)))
     parts.append((f"How many times fewer bytes {fused} moves than naive (measured)",
                   by_length(results, lambda p, n: over(results.measured_bytes("naive", p, n),
                                                        results.measured_bytes(fused, p, n)), 1, ends=False)))

@@ -322,9 +322,20 @@ def test_ratios_are_of_the_same_point_with_their_geometric_mean(tmp_path):
     text = report(tmp_path, rows)
     assert table_line(text, "TFLOP/s", "64", "no", "flash3") == ["200", "800", "900"]
     assert table_line(text, "TFLOP/s", "64", "no", "cudnn") == ["400", "400", results_table.NOTHING]
-    assert table_line(text, "flash3 / cudnn", "64", "no") == ["0.500", "2.000", results_table.NOTHING, "1.000", "0.500"]
+    assert table_line(text, "flash3 over cudnn", "64", "no") == ["0.500", "2.000", results_table.NOTHING, "1.000", "0.500"]
     assert "All 2: geometric mean 1.000, smallest 0.500, largest 2.000." in text
     assert "torch" not in text and "GB/s" not in text
+
+
+def test_two_versions_of_a_peer_are_named_and_the_faster_one_is_the_bar(tmp_path):
+    rows = [row("flash3", n, tflops=500) for n in (512, 1024)]
+    rows += [row("cudnn", n, tflops=t, library="cuDNN 9.14.0") for n, t in ((512, 1000), (1024, 250))]
+    rows += [row("torch-cudnn", n, tflops=t, library="cuDNN 9.19.0") for n, t in ((512, 500), (1024, 500))]
+    text = report(tmp_path, rows)
+    assert table_line(text, "flash3 over cudnn (cuDNN 9.14.0): ", "64", "no")[:2] == ["0.500", "2.000"]
+    assert table_line(text, "flash3 over torch-cudnn (cuDNN 9.19.0): ", "64", "no")[:2] == ["1.000", "1.000"]
+    assert table_line(text, "flash3 over cudnn (cuDNN 9.14.0) or torch-cudnn (cuDNN 9.19.0), the faster", "64", "no")[:2] == [
+        "0.500", "1.000"]
 
 
 def test_naive_is_held_against_the_copy_bandwidth_and_bytes_against_their_model(tmp_path):

@@ -6,6 +6,8 @@
 #include <limits>
 
 #include "core/error.hpp"
+#include "gpu/cublas_lt_api.hpp"
+#include "gpu/driver_api.hpp"
 
 namespace attnprof {
 

@@ -167,7 +167,7 @@ const cudnn::Api& require_cudnn() {
 
 class HandleOwner {
  public:
-  HandleOwner(const cudnn::Api& api, CUstream stream) : api_(api) {
+  HandleOwner(const cudnn::Api& api, CUstream_st* stream) : api_(api) {
     cudnn::check(api_, api_.create(&handle_), "starting the library");
     if (const cudnn::Status status = api_.set_stream(handle_, stream); status != 0) {
       const std::string reason = cudnn::describe(api_, status);

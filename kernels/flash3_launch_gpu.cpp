@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "gpu/driver_api.hpp"
 #include "gpu/gpu_device.hpp"
 #include "kernels/flash3_tile.hpp"
 #include "kernels/params.cuh"

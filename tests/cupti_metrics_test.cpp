@@ -33,7 +33,7 @@ TEST_CASE("every counter exists on every chip from Ampere on, in few passes", "[
   int checked = 0;
   for (const std::string& chip : cupti_chips()) {
     if (chip[1] == 'V' || chip[0] == 'T') continue;  // Volta, Turing: no tensor counters by operand type
-    if (chip.back() == 'B') continue;                // integrated GPUs (Jetson, Spark): no memory of their own
+    if (chip.back() == 'B') continue;  // integrated GPUs (Jetson, Spark): no memory of their own
     for (const DType dtype : {DType::bf16, DType::fp16, DType::fp32}) {
       INFO(chip << " " << to_string(dtype));
       const std::vector<std::string> bytes = names(chip, false, dtype);

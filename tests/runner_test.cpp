@@ -129,6 +129,17 @@ TEST_CASE("an allocator that says no is oom too, and rows that need less still r
   CHECK(records[1].status == Status::ok);
 }
 
+TEST_CASE("rows that fit one by one but not together are measured one after the other", "[runner][oom]") {
+  Fixture f;
+  const Problem p = small();
+  const int64_t alone = q_bytes(p) + 2 * kv_bytes(p) + o_bytes(p) + lse_bytes(p);
+  f.device.capacity_bytes = f.device.claimed_free_bytes = alone;
+  std::vector<PlannedRow> rows(5, row_of(f.right, p));
+  const std::vector<Record> records = f.run(rows);
+  REQUIRE(records.size() == 5);
+  for (const Record& record : records) CHECK(record.status == Status::ok);
+}
+
 TEST_CASE("timings of zero, negative or not finite give no-samples and no number", "[runner][time]") {
   Fixture f;
   for (double bad :

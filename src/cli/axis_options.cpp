@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "core/error.hpp"
 
 namespace attnprof {
@@ -16,8 +19,8 @@ std::vector<int64_t> numbers(const char* axis, const std::vector<std::string>& i
   return items.empty() ? std::vector<int64_t>{} : parse_int_axis(axis, joined(items));
 }
 
-int64_t one_number(const char* axis, const std::string& text) {
-  const std::vector<int64_t> values = parse_int_axis(axis, text);
+int64_t one_number(const char* axis, const std::string& text, int64_t min_value = 1) {
+  const std::vector<int64_t> values = parse_int_axis(axis, text, min_value);
   if (values.size() != 1) throw UsageError(fmt::format("--{} takes one number, not '{}'", axis, text));
   return values.front();
 }
@@ -78,18 +81,38 @@ void setup_axis_options(CLI::App& app, AxisOptions& o) {
       ->group("Axes");
 }
 
-void apply_config_file(CLI::App& app, const std::string& path) {
-  std::vector<CLI::ConfigItem> items;
+namespace {
+
+std::vector<CLI::ConfigItem> read_config(const std::string& path) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) {
+    throw UsageError(fmt::format("--config {}: it is a directory; give a TOML file", path));
+  }
+  std::ifstream file(path);
+  if (!file) throw UsageError(fmt::format("--config {}: cannot be read", path));
+  for (const char mark : {'\xEF', '\xBB', '\xBF'}) {  // a byte order mark that an editor may have left
+    if (file.peek() != std::char_traits<char>::to_int_type(mark)) break;
+    file.get();
+  }
   try {
-    items = CLI::ConfigTOML().from_file(path);
+    return CLI::ConfigTOML().from_config(file);
   } catch (const CLI::Error& e) {
     throw UsageError(fmt::format("--config {}: {}", path, e.what()));
   }
-  for (const CLI::ConfigItem& item : items) {
+}
+
+}  // namespace
+
+void apply_config_file(CLI::App& app, const std::string& path) {
+  for (const CLI::ConfigItem& item : read_config(path)) {
+    const std::string table = item.parents.empty() ? app.get_name() : item.parents.front();
+    const auto named_so = [&table](CLI::App* command) { return command->get_name() == table; };
+    if (app.get_parent()->get_subcommands(named_so).empty() || item.parents.size() > 1) {
+      throw UsageError(fmt::format("--config {}: unknown table '{}'; tables are named as commands, e.g. [{}]",
+                                   path, fmt::join(item.parents, "."), app.get_name()));
+    }
+    if (table != app.get_name()) continue;                 // a table for another command
     if (item.name == "++" || item.name == "--") continue;  // CLI11's marks for the start and end of a table
-    const bool ours =
-        item.parents.empty() || (item.parents.size() == 1 && item.parents.front() == app.get_name());
-    if (!ours) continue;  // a table for another command
     CLI::Option* option = app.get_option_no_throw("--" + item.name);
     if (option == nullptr || item.name == "config" || item.name == "help") {
       throw UsageError(
@@ -144,7 +167,7 @@ Axes parse_axes(const AxisOptions& o, DeviceKind device) {
   axes.impls = o.impl.empty() ? std::vector<std::string>{"naive", "fused"} : names(o.impl);
   axes.scale = o.scale;
   axes.fill = o.fill == "zeros" ? Fill::zeros : Fill::normal;
-  axes.seed = o.seed;
+  axes.seed = static_cast<uint64_t>(one_number("seed", o.seed, 0));
   return axes;
 }
 

@@ -18,7 +18,7 @@ struct AxisOptions {
   std::string tokens, hidden, preset;
   double scale = 0.0;
   std::string fill = "normal";
-  uint64_t seed = 1;
+  std::string seed = "1";
   std::string config_file;
 };
 

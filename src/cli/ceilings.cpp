@@ -8,6 +8,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/device_choice.hpp"
+#include "cli/say.hpp"
 #include "host/peak.hpp"
 
 namespace attnprof {
@@ -18,7 +19,7 @@ void print_rate(const char* name, std::optional<double> rate, const char* unit, 
 }
 
 int run_ceilings(const std::string& device_option, int threads) {
-  const std::unique_ptr<Device> device = choose_device(device_option, threads, false);
+  const std::unique_ptr<Device> device = open_device(choose_device(device_option), threads);
   const DeviceInfo& info = device->info();
   fmt::print("{}: measured now\n", info.name);
   if (info.kind == DeviceKind::host) {
@@ -34,7 +35,7 @@ int run_ceilings(const std::string& device_option, int threads) {
   print_rate("HBM read", peak.read_gbps, "GB/s", "1 GiB");
   print_rate("bf16 matrix product", peak.bf16_matrix_tflops, "TFLOP/s", "cuBLASLt 8192^3, random data");
   print_rate("fp16 matrix product", peak.fp16_matrix_tflops, "TFLOP/s", "cuBLASLt 8192^3, random data");
-  if (!peak.message.empty()) fmt::print(stderr, "attnprof: ceilings: {}\n", peak.message);
+  if (!peak.message.empty()) say("ceilings: {}", peak.message);
   return 0;
 }
 

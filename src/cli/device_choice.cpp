@@ -3,21 +3,17 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <cstdio>
 
 #include "core/error.hpp"
 #include "gpu/gpu.hpp"
 #include "host/host_device.hpp"
 
 namespace attnprof {
-namespace {
 
-/// -1: the host; otherwise a CUDA ordinal.
-int choose_index(const std::string& device, bool quiet) {
-  if (device == "cpu") return -1;
+DeviceChoice choose_device(const std::string& device) {
+  if (device == "cpu") return {};
   int index = 0;
-  const bool any_gpu = device == "gpu" || device == "auto";
-  if (!any_gpu) {
+  if (device != "gpu" && device != "auto") {
     const auto [end, error] = std::from_chars(device.data(), device.data() + device.size(), index);
     if (error != std::errc() || end != device.data() + device.size() || index < 0) {
       throw UsageError(fmt::format("--device '{}' is not auto, cpu, gpu or a GPU number such as 0", device));
@@ -25,32 +21,18 @@ int choose_index(const std::string& device, bool quiet) {
   }
   const GpuList list = list_gpus();
   if (index < static_cast<int>(list.gpus.size())) {
-    if (device == "auto" && !quiet) {
-      fmt::print(stderr, "attnprof: device: GPU {}, {}\n", index, list.gpus[static_cast<size_t>(index)].name);
-    }
-    return index;
+    const std::string& name = list.gpus[static_cast<size_t>(index)].name;
+    return {index, device == "auto" ? fmt::format("device: GPU {}, {}", index, name) : ""};
   }
-  if (device == "auto") {
-    if (!quiet) fmt::print(stderr, "attnprof: device: CPU ({})\n", list.why_none);
-    return -1;
-  }
+  if (device == "auto") return {-1, fmt::format("device: CPU ({})", list.why_none)};
   if (list.gpus.empty())
     throw UnavailableError(fmt::format("--device {}: no GPU: {}", device, list.why_none));
   throw UnavailableError(
       fmt::format("--device {}: this machine has {} GPU(s), numbered from 0", device, list.gpus.size()));
 }
 
-}  // namespace
-
-std::unique_ptr<Device> choose_device(const std::string& device, int threads, bool quiet) {
-  const int index = choose_index(device, quiet);
-  return index < 0 ? open_host(threads) : open_gpu(index);
-}
-
-DeviceInfo choose_device_info(const std::string& device) {
-  const int index = choose_index(device, true);
-  if (index < 0) return open_host(0)->info();
-  return list_gpus().gpus[static_cast<size_t>(index)];
+std::unique_ptr<Device> open_device(const DeviceChoice& choice, int threads) {
+  return choice.index < 0 ? open_host(threads) : open_gpu(choice.index);
 }
 
 }  // namespace attnprof

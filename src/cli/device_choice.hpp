@@ -8,12 +8,18 @@
 
 namespace attnprof {
 
-/// Opens the device. `auto` takes the first GPU, or the CPU when there is none, and says which on stderr
-/// (unless `quiet`). Throws UsageError for a word that names no device, UnavailableError (exit 3) for a GPU
-/// that is not there: never a silent fallback.
-std::unique_ptr<Device> choose_device(const std::string& device, int threads, bool quiet);
+/// A device that is there, not opened yet.
+struct DeviceChoice {
+  int index = -1;    ///< CUDA ordinal; -1: the host
+  std::string note;  ///< what `auto` took and why, for stderr; "" when the user named the device
+  DeviceKind kind() const { return index < 0 ? DeviceKind::host : DeviceKind::gpu; }
+};
 
-/// Same choice, but only the identity: no context is created.
-DeviceInfo choose_device_info(const std::string& device);
+/// `auto` takes the first GPU, or the CPU when there is none. Throws UsageError for a word that names no
+/// device, UnavailableError (exit 3) for a GPU that is not there: never a silent fallback.
+DeviceChoice choose_device(const std::string& device);
+
+/// `threads` is for the host; 0: all.
+std::unique_ptr<Device> open_device(const DeviceChoice& choice, int threads);
 
 }  // namespace attnprof

@@ -5,8 +5,8 @@
 
 namespace attnprof {
 
-/// SIGINT and SIGTERM set stop_requested(); SIGPIPE is ignored, so that writing to a closed pipe is an error
-/// like any other.
+/// SIGINT and SIGTERM set stop_requested(). SIGPIPE and SIGXFSZ are ignored, so that writing to a closed pipe
+/// or past a limit is an error like any other.
 void install_signal_handlers();
 
 const std::atomic<bool>& stop_requested();

@@ -17,9 +17,9 @@ namespace {
 void list_implementations() {
   fmt::print("Implementations (--impl)\n");
   for (const Implementation& row : registry()) {
-    fmt::print("  {:<8} {:<4} {}\n", row.name, row.device == DeviceKind::gpu ? "gpu" : "cpu", row.summary);
+    fmt::print("  {:<12} {:<4} {}\n", row.name, row.device == DeviceKind::gpu ? "gpu" : "cpu", row.summary);
   }
-  fmt::print("  {:<8} {:<4} {}\n", "fused", "gpu", "the best fused kernel of the GPU at hand");
+  fmt::print("  {:<12} {:<4} {}\n", "fused", "gpu", "the best fused kernel of the GPU at hand");
 }
 
 void list_devices() {

@@ -44,12 +44,12 @@ int run_trace(const TraceOptions& o) {
   fmt::print("{:>9}  {:>10}  {:>10}  {:>12}  {:>14}  {:>14}\n", "keys", "rescale", "m (max)", "l (sum)",
              "u (weighted)", "output u/l");
   for (const TraceStep& s : steps) {
-    fmt::print("{:>9}  {:>10.6f}  {:>10.6g}  {:>12.6f}  {:>14.6f}  {:>14.6f}\n",
+    fmt::print("{:>9}  {:>10.8g}  {:>10.8g}  {:>12.8g}  {:>14.8g}  {:>14.8g}\n",
                fmt::format("{}-{}", s.first_key, s.last_key), s.rescale, s.m, s.l, s.u, s.output);
   }
   const double tiled = steps.back().output;
   const double full = full_softmax_output(scores, values);
-  fmt::print("\ntiled result      {:.10f}\nfull softmax      {:.10f}\ndifference        {:.3g}\n", tiled,
+  fmt::print("\ntiled result      {:.12g}\nfull softmax      {:.12g}\ndifference        {:.3g}\n", tiled,
              full, tiled - full);
   fmt::print("score slots held  {} of {} at once\n",
              std::min<size_t>(static_cast<size_t>(o.tile), scores.size()), scores.size());

@@ -64,6 +64,7 @@ struct VerifyResult {
 /// Conditions of the run, the same for all rows of one.
 struct RunConditions {
   CacheMode cache = CacheMode::cold;
+  bool timed = true;  ///< false: `attnprof verify`
   std::string tool_version;
   std::string command;    ///< reproduces this row
   std::string timestamp;  ///< UTC, ISO 8601

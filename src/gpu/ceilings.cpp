@@ -6,6 +6,7 @@
 
 #include "core/error.hpp"
 #include "core/stats.hpp"
+#include "gpu/driver_api.hpp"
 #include "gpu/gpu_device.hpp"
 #include "gpu/memory_kernels.hpp"
 #include "gpu/square_product.hpp"

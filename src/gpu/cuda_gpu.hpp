@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "gpu/cubin_cache.hpp"
+#include "gpu/cublas_lt_api.hpp"
+#include "gpu/driver_api.hpp"
 #include "gpu/gpu_device.hpp"
 #include "gpu/nvml_api.hpp"
 #include "gpu/nvrtc_compiler.hpp"

@@ -3,11 +3,11 @@
 // the header where there is one).
 #pragma once
 
-#include <cuda.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <string>
+
+struct CUstream_st;  // cuda.h
 
 namespace attnprof::cudnn {
 
@@ -111,7 +111,7 @@ struct Api {
   void (*get_last_error_string)(char* text, size_t capacity) = nullptr;  ///< since 9.0
   Status (*create)(Handle*) = nullptr;
   Status (*destroy)(Handle) = nullptr;
-  Status (*set_stream)(Handle, CUstream) = nullptr;
+  Status (*set_stream)(Handle, CUstream_st*) = nullptr;
   Status (*create_descriptor)(Kind, DescriptorAddress*) = nullptr;
   Status (*destroy_descriptor)(DescriptorAddress) = nullptr;
   Status (*finalize)(DescriptorAddress) = nullptr;

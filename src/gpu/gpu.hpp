@@ -1,5 +1,5 @@
-// The GPU side as the rest of the program sees it. Without CUDA at build time, src/gpu/without_cuda.cpp answers
-// instead of the real thing: no GPUs, and the reason why.
+// The GPU side as the rest of the program sees it. Without CUDA at build time, src/gpu/without_cuda.cpp
+// answers instead of the real thing: no GPUs, and the reason why.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,8 @@ namespace attnprof {
 
 struct GpuList {
   std::vector<DeviceInfo> gpus;
-  std::string why_none;  ///< when empty: what is missing and what it would take ("no NVIDIA driver: libcuda.so.1 ...")
+  std::string why_none;  ///< when empty: what is missing and what it would take ("no NVIDIA driver:
+                         ///< libcuda.so.1 ...")
 };
 
 /// Finds the GPUs without creating a context on any. Never throws.
@@ -24,8 +25,9 @@ GpuList list_gpus();
 /// Opens GPU `index` (CUDA ordinal). Throws UnavailableError naming what is missing.
 std::unique_ptr<Device> open_gpu(int index);
 
-/// Compiles every spec that is not in the on-disk cache, in parallel. `progress(done, total)` is called from the
-/// calling thread. A spec that does not compile only fails the cases that use it: prepare() throws its log.
+/// Compiles every spec that is not in the on-disk cache, in parallel. `progress(done, total)` is called from
+/// the calling thread. A spec that does not compile only fails the cases that use it: prepare() throws its
+/// log.
 void compile_kernels(Device& gpu, const std::vector<KernelSpec>& specs,
                      const std::function<void(int done, int total)>& progress);
 

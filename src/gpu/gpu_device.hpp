@@ -2,9 +2,6 @@
 // baselines/*_gpu.cpp and src/gpu include this.
 #pragma once
 
-#include <cublasLt.h>
-#include <cuda.h>
-
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
@@ -14,14 +11,22 @@
 
 #include "core/device.hpp"
 #include "core/implementation.hpp"
-#include "gpu/cublas_lt_api.hpp"
-#include "gpu/driver_api.hpp"
+
+// The driver's and cuBLASLt's handles, named as their headers name them: what only enqueues kernels needs no
+// more, and builds without CUDA.
+struct CUfunc_st;
+struct CUstream_st;
+struct CUctx_st;
+struct cublasLtContext;
 
 namespace attnprof {
 
+struct DriverApi;    // gpu/driver_api.hpp
+struct CublasLtApi;  // gpu/cublas_lt_api.hpp
+
 /// A kernel compiled for this GPU and loaded. Lives as long as the GpuDevice.
 struct CompiledKernel {
-  CUfunction function = nullptr;
+  CUfunc_st* function = nullptr;
   KernelResources resources;  ///< smem_bytes holds the static part only
   double compile_ms = 0;      ///< 0 when the cubin came from the on-disk cache
   std::string name;           ///< "flash2.cu:attention -DATTNPROF_TILE_M=128", for messages
@@ -39,9 +44,9 @@ class GpuDevice : public Device {
  public:
   /// The driver's entry points; valid while the device lives.
   virtual const DriverApi& driver() const = 0;
-  virtual CUstream stream() const = 0;
-  virtual CUcontext context() const = 0;
-  virtual CUdevice cu_device() const = 0;
+  virtual CUstream_st* stream() const = 0;
+  virtual CUctx_st* context() const = 0;
+  virtual int cu_device() const = 0;
   /// Compiled on first use (or earlier, by compile_kernels). Throws CaseError with the first line of the
   /// compile log and the path of the whole log.
   virtual const CompiledKernel& kernel(const KernelSpec& spec) = 0;
@@ -51,7 +56,7 @@ class GpuDevice : public Device {
                        const std::function<void(int done, int total)>& progress) = 0;
   /// Handle and API of cuBLASLt, loaded on first use. Throws CaseError naming the library that is missing.
   virtual const CublasLtApi& cublas_lt() = 0;
-  virtual cublasLtHandle_t cublas_lt_handle() = 0;
+  virtual cublasLtContext* cublas_lt_handle() = 0;
 
   /// Enqueues one kernel on stream(). `args` are addresses of the arguments. Throws CaseError with the
   /// driver's name for the failure, the grid and the shared memory asked for.

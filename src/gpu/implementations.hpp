@@ -1,4 +1,4 @@
-// The GPU rows of the registry; empty in a build without CUDA.
+// The GPU rows of the registry. A build without CUDA has them too: it can plan and model, not launch.
 #pragma once
 
 #include <string_view>

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "gpu/cublas_lt_api.hpp"
 #include "gpu/gpu_device.hpp"
 
 namespace attnprof {

@@ -1,8 +1,9 @@
 // Answers for src/gpu in a build that found no CUDA headers: no GPUs, and why.
+#include "baselines/naive_launch_gpu.hpp"
 #include "core/error.hpp"
 #include "gpu/ceilings.hpp"
 #include "gpu/gpu.hpp"
-#include "gpu/implementations.hpp"
+#include "kernels/flash3_launch_gpu.hpp"
 
 namespace attnprof {
 namespace {
@@ -31,11 +32,12 @@ GpuCeilings measure_ceilings(Device&) {
 NvtxRange::NvtxRange(const std::string&) {}
 NvtxRange::~NvtxRange() = default;
 
-std::vector<Implementation> gpu_implementations() {
-  return {};
+// The launches that need CUDA headers; no device is ever opened that could ask for one.
+std::unique_ptr<Prepared> prepare_naive(const Case&, const Tensors&, Device&) {
+  throw UnavailableError(kWhy);
 }
-std::string_view best_fused_gpu(const DeviceInfo&) {
-  return "";
+std::unique_ptr<Prepared> prepare_flash3(const Case&, const Tensors&, Device&, const KernelSpec&, int64_t) {
+  throw UnavailableError(kWhy);
 }
 
 }  // namespace attnprof

@@ -30,6 +30,7 @@ PlannedRow plan_row(const PlannedCase& typed, const DeviceInfo& device, const Fi
   row.impl = &find(typed.planned.impl, device);
   row.planned.impl = row.impl->name;
   if (!typed.invalid.empty()) {
+    row.planned.config = {};  // no schedule for it: one row, however many tiles were asked for
     row.status = Status::skipped;
     row.reason = typed.invalid;
     return row;
@@ -90,9 +91,10 @@ std::string reproduce_command(const Record& record) {
   const Problem& p = record.planned.problem;
   const KernelConfig& c = record.planned.config;
   std::string command = fmt::format(
-      "attnprof sweep --device {} --impl {} --pass {} --dtype {} --batch {} --heads {} --kv-heads {} "
-      "--seqlen {} "
+      "attnprof {} --device {} --impl {} --pass {} --dtype {} --batch {} --heads {} --kv-heads {} --seqlen "
+      "{} "
       "--seqlen-kv {} --head-dim {} --causal {}",
+      record.conditions.timed ? "sweep" : "verify",
       record.device.kind == DeviceKind::host ? "cpu" : std::to_string(record.device.index),
       record.planned.impl, to_string(p.pass), to_string(p.dtype), p.batch, p.heads, p.kv_heads, p.seqlen_q,
       p.seqlen_kv, p.head_dim, p.causal ? 1 : 0);
@@ -103,6 +105,10 @@ std::string reproduce_command(const Record& record) {
   if (c.tile_m != 0) command += fmt::format(" --tile {}x{}", c.tile_m, c.tile_n);
   if (c.stages != 0) command += fmt::format(" --stages {}", c.stages);
   if (c.warps != 0) command += fmt::format(" --warps {}", c.warps);
+  if (record.device.kind == DeviceKind::host) {
+    command += fmt::format(" --threads {}", record.device.multiprocessors);
+  }
+  if (!record.conditions.timed) return command;
   command += fmt::format(" --cache {}", record.conditions.cache == CacheMode::cold ? "cold" : "hot");
   return command;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <ctime>
 #include <utility>
 
 #include "core/error.hpp"
@@ -16,6 +17,32 @@ namespace {
 
 double steady_now_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// UTC, ISO 8601.
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
+  return text;
+}
+
+/// Samples that an interrupted case still takes: the fewest that have a 95% interval.
+constexpr int kSamplesWhenInterrupted = 6;
+
+/// Bytes that rows measured together hold at once: operands and the largest workspace once, results for each.
+int64_t together_bytes(const PlannedRow* begin, const PlannedRow* end, int64_t free_bytes) {
+  const Problem& p = begin->planned.problem;
+  const int64_t results = o_bytes(p) + lse_bytes(p);
+  int64_t workspace = 0, rows = 0;
+  for (const PlannedRow* row = begin; row != end; ++row) {
+    if (row->status != Status::ok || row->memory_bytes > free_bytes) continue;
+    workspace = std::max(workspace, row->workspace_bytes);
+    ++rows;
+  }
+  return q_bytes(p) + 2 * kv_bytes(p) + workspace + rows * results;
 }
 
 /// Fills with the byte 0xFF: NaN in fp32, fp16 and bf16, so that an element nobody wrote cannot verify as
@@ -153,6 +180,8 @@ void Runner::warm_up(std::vector<Active>& cases) {
     active.guarded([&] {
       const Range range(device_, active.name);
       for (int i = 0; i < std::max(1, options_.warmups); ++i) device_.run(*active.work);
+      // The way of sampling is warmed up too: what it sets up (cache eviction, events) is charged to no case.
+      if (options_.time) device_.sample_us(*active.work, options_.cache, 1);
     });
   }
 }
@@ -170,8 +199,8 @@ void Runner::time_interleaved(std::vector<Active>& cases, const std::atomic<bool
             *active.work, options_.cache, samples_per_turn(active.samples_us, options_.stopping.max_samples));
         active.elapsed_s += now_s_() - start_s;
         active.samples_us.insert(active.samples_us.end(), turn.begin(), turn.end());
-        const bool hurry =
-            stop && static_cast<int>(active.samples_us.size()) >= options_.stopping.min_samples;
+        const bool hurry = stop && static_cast<int>(active.samples_us.size()) >=
+                                       std::min(options_.stopping.min_samples, kSamplesWhenInterrupted);
         active.timing = !hurry && !stats::enough(options_.stopping, active.samples_us, active.elapsed_s);
         if (!active.timing) active.record->clocks = device_.clocks();
       });
@@ -243,8 +272,16 @@ std::vector<Record> Runner::run(const PlannedRow* begin, const PlannedRow* end,
   std::vector<Record> records;
   int64_t workspace_bytes = 0;
   const int64_t free_bytes = device_.free_bytes();
+  if (end - begin > 1 && together_bytes(begin, end, free_bytes) > free_bytes) {
+    // Each may fit, all of them do not: fewer are interleaved.
+    const PlannedRow* middle = begin + (end - begin) / 2;
+    records = run(begin, middle, stop);
+    for (Record& record : run(middle, end, stop)) records.push_back(std::move(record));
+    return records;
+  }
   for (const PlannedRow* row = begin; row != end; ++row) {
     Record record = blank_record(*row, device_.info(), conditions_);
+    record.conditions.timestamp = utc_now();
     if (row->status == Status::ok && row->memory_bytes > free_bytes) {
       record.status = Status::oom;
       record.available_bytes = free_bytes;

@@ -115,7 +115,7 @@ def rates(results: Results) -> str:
              *(NOTHING if value is None else f"{value:.0f}"
                for value in (results.number(impl, panel, n, "tflops") for n in results.seqlens))]
             for panel in results.panels for impl in RATES if impl in results.impls]
-    return table(["head_dim", "causal", "TFLOP/s", *map(size, results.seqlens)], rows)
+    return table(["head_dim", "causal", "TFLOP/s", *map(size, results.seqlens)], rows) if rows else ""
 
 
 def by_length(results: Results, value, digits: int, ends: bool = True) -> str:
@@ -175,6 +175,8 @@ def report(results: Results, copy_gbps: float | None) -> str:
                                                                 copy_gbps * 1e3)), 2)))
     parts.append(("HBM bytes, measured / modelled", bytes_against_models(results)))
     text = "\n\n".join(f"**{title}**\n\n{body}" for title, body in parts if body)
+    if not text:
+        raise TableError(f"nothing to tabulate: the tables are of {', '.join(RATES)}, and of naive against them")
     if results.bad:
         text += "\n\nNot ok, left out: " + ", ".join(f"{impl} {count} {status}"
                                                      for (impl, status), count in sorted(results.bad.items())) + "."

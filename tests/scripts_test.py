@@ -366,6 +366,11 @@ def test_unlike_rows_never_share_a_table(tmp_path, second, message):
         results_table.Results(path)
 
 
+def test_a_file_without_an_implementation_of_the_tables_says_which_they_are(tmp_path):
+    with pytest.raises(results_table.TableError, match="flash2"):
+        report(tmp_path, [row("naive"), row("fused")])
+
+
 def test_a_file_without_results_is_one_line_and_exit_2(tmp_path):
     for path in (write(tmp_path / "a.csv", [row(status="failed")]), str(tmp_path / "none.csv")):
         result = subprocess.run([SCRIPTS / "results_table.py", path], capture_output=True, text=True)

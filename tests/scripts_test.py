@@ -368,7 +368,7 @@ def test_unlike_rows_never_share_a_table(tmp_path, second, message):
 
 def test_a_file_without_an_implementation_of_the_tables_says_which_they_are(tmp_path):
     with pytest.raises(results_table.TableError, match="flash2"):
-        report(tmp_path, [row("naive"), row("fused")])
+        report(tmp_path, [row("naive", bytes_source="counted"), row("fused", bytes_source="counted")])
 
 
 def test_a_file_without_results_is_one_line_and_exit_2(tmp_path):

@@ -67,8 +67,10 @@ int blocks_per_sm(const Problem& p, const KernelConfig& k) {
 /// Measured on an H200 (kernels/NOTES.md); the same reasons hold on other chips, but from sm_100 on ptxas
 /// spills in the two tightest of these kernels.
 int default_tile_n(const Problem& p, int tile_m, const DeviceInfo& device) {
-  const bool masked = p.causal || p.window > 0;
-  if (p.head_dim <= 64) return device.compute_capability >= 100 ? 64 : masked ? 128 : 48;
+  if (p.head_dim <= 64) {
+    if (p.causal && device.compute_capability < 100) return 128;
+    return p.causal || p.window > 0 || device.compute_capability >= 100 ? 64 : 48;
+  }
   // One window side more to compare with is one register too many for sm_80's ptxas.
   if (p.head_dim <= 128) return device.compute_capability < 90 && p.window > 0 ? 32 : 48;
   const KernelConfig wanted{.tile_m = tile_m, .tile_n = 64, .stages = 1};

@@ -92,7 +92,7 @@ TEST_CASE("bad input ends with exit code 2 and one line that quotes it", "[cli]"
            Bad{"trace --scores 1,zwei", "zwei"},
            Bad{"trace --tile 0", "0"},
            Bad{"model --gpu H900", "H900"},
-           Bad{"nosuchcommand", "subcommand"},
+           Bad{"nosuchcommand", "nosuchcommand"},
            Bad{"", "subcommand"},
        }) {
     INFO(bad.arguments);

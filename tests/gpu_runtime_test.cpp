@@ -108,7 +108,7 @@ TEST_CASE("memory holds what was put there, and too much of it is refused with b
     CHECK(error.needed_bytes == int64_t{1} << 50);
     CHECK(error.available_bytes > 0);
   }
-  CHECK(gpu->free_bytes() == before);
+  CHECK(gpu->free_bytes() >= before);  // other tests' modules may have been freed meanwhile
 }
 
 TEST_CASE("the fill has the host's bits in every dtype", "[gpu]") {

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include "catch.hpp"
 #include "fake_device.hpp"
@@ -80,12 +81,18 @@ TEST_CASE("one wrong row does not take the others down, and each keeps its own r
   CHECK(records[4].status == Status::ok);
 }
 
-TEST_CASE("implementations of one problem take turns", "[runner]") {
+TEST_CASE("implementations of one problem take turns, there and back", "[runner]") {
   Fixture f;
   f.device.next_sample_us = [](int i) { return 30e3 + i % 7; };  // long samples: one a turn
-  f.run({row_of(f.right, small()), row_of(f.right, small())});
-  REQUIRE(f.device.order.size() >= 12);
-  for (size_t i = 0; i + 1 < f.device.order.size(); ++i) CHECK(f.device.order[i] != f.device.order[i + 1]);
+  f.run({row_of(f.right, small()), row_of(f.right, small()), row_of(f.right, small())});
+  const auto& order = f.device.order;  // three samples to warm up, then rounds of three
+  REQUIRE(order.size() >= 12);
+  for (size_t round = 3; round + 6 <= order.size(); round += 6) {
+    CHECK(std::set<Prepared*>(order.begin() + static_cast<std::ptrdiff_t>(round),
+                              order.begin() + static_cast<std::ptrdiff_t>(round + 3))
+              .size() == 3);
+    for (size_t k = 0; k < 3; ++k) CHECK(order[round + k] == order[round + 5 - k]);
+  }
 }
 
 TEST_CASE("the cache mode asked for reaches the device", "[runner]") {

@@ -101,22 +101,6 @@ SharedLibrary::SharedLibrary(const std::vector<std::string>& names) {
   }
 }
 
-SharedLibrary::~SharedLibrary() {
-  if (handle_) dlclose(handle_);
-}
-
-SharedLibrary::SharedLibrary(SharedLibrary&& other) noexcept
-    : handle_(std::exchange(other.handle_, nullptr)),
-      path_(std::move(other.path_)),
-      error_(std::move(other.error_)) {}
-
-SharedLibrary& SharedLibrary::operator=(SharedLibrary&& other) noexcept {
-  std::swap(handle_, other.handle_);
-  std::swap(path_, other.path_);
-  std::swap(error_, other.error_);
-  return *this;
-}
-
 void* SharedLibrary::symbol(const char* name) const {
   return handle_ ? dlsym(handle_, name) : nullptr;
 }

@@ -7,19 +7,15 @@
 
 namespace attnprof {
 
-/// A loaded shared library; closed on destruction. Empty when it was not found: error() then says where was
-/// looked.
+/// A loaded shared library. Empty when it was not found: error() then says where was looked. Stays loaded for
+/// the life of the process: CUDA's libraries own threads and exit handlers, and unloading one of them while
+/// the program ends crashes.
 class SharedLibrary {
  public:
   SharedLibrary() = default;
   /// Tries every name in $ATTNPROF_CUDA_LIBS, then as the system loader would (ld.so.cache, LD_LIBRARY_PATH),
   /// then in each of library_folders().
   explicit SharedLibrary(const std::vector<std::string>& names);
-  ~SharedLibrary();
-  SharedLibrary(SharedLibrary&& other) noexcept;
-  SharedLibrary& operator=(SharedLibrary&& other) noexcept;
-  SharedLibrary(const SharedLibrary&) = delete;
-  SharedLibrary& operator=(const SharedLibrary&) = delete;
 
   explicit operator bool() const { return handle_ != nullptr; }
   void* symbol(const char* name) const;  ///< nullptr when absent

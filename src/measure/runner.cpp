@@ -186,26 +186,28 @@ void Runner::warm_up(std::vector<Active>& cases) {
   }
 }
 
+void Runner::take_turn(Active& active, const std::atomic<bool>& stop) {
+  const Range range(device_, active.name);
+  const double start_s = now_s_();
+  const std::vector<double> turn = device_.sample_us(
+      *active.work, options_.cache, samples_per_turn(active.samples_us, options_.stopping.max_samples));
+  active.elapsed_s += now_s_() - start_s;
+  active.samples_us.insert(active.samples_us.end(), turn.begin(), turn.end());
+  const bool hurry = stop && static_cast<int>(active.samples_us.size()) >=
+                                 std::min(options_.stopping.min_samples, kSamplesWhenInterrupted);
+  active.timing = !hurry && !stats::enough(options_.stopping, active.samples_us, active.elapsed_s);
+  if (!active.timing) active.record->clocks = device_.clocks();
+}
+
 void Runner::time_interleaved(std::vector<Active>& cases, const std::atomic<bool>& stop) {
-  bool any = true;
-  while (any) {
-    any = false;
-    for (Active& active : cases) {
-      if (!active.alive() || !active.timing) continue;
-      active.guarded([&] {
-        const Range range(device_, active.name);
-        const double start_s = now_s_();
-        const std::vector<double> turn = device_.sample_us(
-            *active.work, options_.cache, samples_per_turn(active.samples_us, options_.stopping.max_samples));
-        active.elapsed_s += now_s_() - start_s;
-        active.samples_us.insert(active.samples_us.end(), turn.begin(), turn.end());
-        const bool hurry = stop && static_cast<int>(active.samples_us.size()) >=
-                                       std::min(options_.stopping.min_samples, kSamplesWhenInterrupted);
-        active.timing = !hurry && !stats::enough(options_.stopping, active.samples_us, active.elapsed_s);
-        if (!active.timing) active.record->clocks = device_.clocks();
-      });
-      any = any || (active.alive() && active.timing);
-    }
+  std::vector<Active*> timing;
+  for (Active& active : cases) timing.push_back(&active);
+  while (!timing.empty()) {
+    for (Active* active : timing) active->guarded([&] { take_turn(*active, stop); });
+    std::erase_if(timing, [](const Active* a) { return !a->alive() || !a->timing; });
+    // There and back: a case that leaves the chip hot or its clock low must not always hand it to the same
+    // one.
+    std::reverse(timing.begin(), timing.end());
   }
   for (Active& active : cases) {
     if (!active.alive()) continue;

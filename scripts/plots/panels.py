@@ -48,7 +48,7 @@ def _ratio_arrow(axes, points: pd.DataFrame, impls: list[str]) -> None:
         return
     x = shared.max()
     axes.annotate("", xy=(x, low * 1.25), xytext=(x, high / 1.25), arrowprops={"arrowstyle": "->", "color": COMPULSORY})
-    axes.annotate(f"{high / low:.{0 if high / low >= 10 else 1}f}x", xy=(x, (low * high) ** 0.5), xytext=(-5, 0), textcoords="offset points", ha="right",
+    axes.annotate(f"{high / low:.{0 if high / low >= 10 else 1}f}x", xy=(x, (float(low) * float(high)) ** 0.5), xytext=(-5, 0), textcoords="offset points", ha="right",
                   va="center", fontweight="bold")
 
 

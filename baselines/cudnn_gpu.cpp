@@ -17,6 +17,7 @@
 #include "core/theory.hpp"
 #include "gpu/cudnn_api.hpp"
 #include "gpu/gpu_device.hpp"
+#include "kernels/fused_launch_gpu.hpp"
 
 namespace attnprof {
 
@@ -219,12 +220,7 @@ class CudnnAttention final : public Prepared {
 };
 
 std::unique_ptr<Prepared> prepare(const Case& c, const Tensors& t, Device& device) {
-  for (const auto& [name, address] :
-       {std::pair{"Q", t.q}, {"K", t.k}, {"V", t.v}, {"O", const_cast<const void*>(t.o)}}) {
-    if (reinterpret_cast<uintptr_t>(address) % 16 != 0) {
-      throw CaseError(fmt::format("cudnn needs {} aligned to 16 bytes, not at {}", name, address));
-    }
-  }
+  require_16_byte_operands("cudnn", t);
   return std::make_unique<CudnnAttention>(c.problem, t, as_gpu(device));
 }
 

@@ -8,8 +8,8 @@
 
 #include "baselines/batched_product_gpu.hpp"
 #include "baselines/softmax_params.cuh"
-#include "core/error.hpp"
 #include "gpu/gpu_device.hpp"
+#include "kernels/fused_launch_gpu.hpp"
 
 namespace attnprof {
 
@@ -84,12 +84,7 @@ class NaiveOnGpu final : public Prepared {
 }  // namespace
 
 std::unique_ptr<Prepared> prepare_naive(const Case& c, const Tensors& t, Device& device) {
-  for (const auto& [name, address] :
-       {std::pair{"Q", t.q}, {"K", t.k}, {"V", t.v}, {"O", const_cast<const void*>(t.o)}}) {
-    if (reinterpret_cast<uintptr_t>(address) % 16 != 0) {
-      throw CaseError(fmt::format("naive needs {} aligned to 16 bytes, not at {}", name, address));
-    }
-  }
+  require_16_byte_operands("naive", t);
   return std::make_unique<NaiveOnGpu>(c.problem, t, as_gpu(device));
 }
 

@@ -10,7 +10,7 @@
 #include "gpu/driver_api.hpp"
 #include "gpu/gpu_device.hpp"
 #include "kernels/flash3_tile.hpp"
-#include "kernels/params.cuh"
+#include "kernels/fused_launch_gpu.hpp"
 
 namespace attnprof {
 namespace {
@@ -40,7 +40,7 @@ CUtensorMap panel_map(const DriverApi& driver, const Problem& p, const void* add
 class Flash3OnGpu final : public Prepared {
  public:
   Flash3OnGpu(const Case& c, const Tensors& t, GpuDevice& gpu, const KernelSpec& spec, int64_t smem_bytes)
-      : gpu_(gpu), kernel_(gpu.kernel(spec)), params_(params(c.problem, t)) {
+      : gpu_(gpu), kernel_(gpu.kernel(spec)), params_(attention_params(c.problem, t)) {
     const Problem& p = c.problem;
     const int64_t kv_heads = p.batch * p.kv_heads;
     q_map_ = panel_map(gpu.driver(), p, t.q, flash3::packed_rows(p), kv_heads, 64);
@@ -61,24 +61,6 @@ class Flash3OnGpu final : public Prepared {
   double compile_ms() const override { return kernel_.compile_ms; }
 
  private:
-  static AttentionParams params(const Problem& p, const Tensors& t) {
-    constexpr double kLog2E = 1.4426950408889634;
-    return {.q = t.q,
-            .k = t.k,
-            .v = t.v,
-            .o = t.o,
-            .lse = t.lse,
-            .batch = static_cast<int>(p.batch),
-            .heads = static_cast<int>(p.heads),
-            .kv_heads = static_cast<int>(p.kv_heads),
-            .seqlen_q = static_cast<int>(p.seqlen_q),
-            .seqlen_kv = static_cast<int>(p.seqlen_kv),
-            .head_dim = static_cast<int>(p.head_dim),
-            // A window wider than everything is none at all, and must not overflow a column number.
-            .window = static_cast<int>(std::min(p.window, p.seqlen_q + p.seqlen_kv)),
-            .scale_log2 = static_cast<float>(softmax_scale(p) * kLog2E)};
-  }
-
   GpuDevice& gpu_;
   const CompiledKernel& kernel_;
   AttentionParams params_;
@@ -90,12 +72,7 @@ class Flash3OnGpu final : public Prepared {
 
 std::unique_ptr<Prepared> prepare_flash3(const Case& c, const Tensors& t, Device& device,
                                          const KernelSpec& spec, int64_t smem_bytes) {
-  for (const auto& [name, address] :
-       {std::pair{"Q", t.q}, {"K", t.k}, {"V", t.v}, {"O", const_cast<const void*>(t.o)}}) {
-    if (reinterpret_cast<uintptr_t>(address) % 16 != 0) {
-      throw CaseError(fmt::format("{} needs {} aligned to 16 bytes, not at {}", c.impl, name, address));
-    }
-  }
+  require_16_byte_operands(c.impl, t);
   if (as_gpu(device).driver().tensor_map_encode_tiled == nullptr) {
     throw CaseError(
         fmt::format("{} needs cuTensorMapEncodeTiled: CUDA 12.0's driver (525) or newer", c.impl));

@@ -102,7 +102,7 @@ TEST_CASE("columns that scripts rely on exist", "[columns]") {
 }
 
 TEST_CASE("docs/columns.md is what the column table says", "[columns]") {
-  std::ifstream file(ATTNPROF_TEST_DATA "/../../docs/columns.md", std::ios::binary);
+  std::ifstream file(ATTNPROF_SOURCE_DIR "/docs/columns.md", std::ios::binary);
   REQUIRE(file.is_open());
   const std::string page{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   CHECK(page == columns_markdown());

@@ -286,8 +286,7 @@ TEST_CASE("embedded sources are the files of the tree, byte for byte", "[nvrtc]"
     CHECK(names.insert(source.name).second);  // included by name, so names must differ
     fs::path file;
     for (const char* folder : {"kernels", "baselines"}) {
-      const fs::path candidate =
-          fs::path(ATTNPROF_TEST_DATA).parent_path().parent_path() / folder / source.name;
+      const fs::path candidate = fs::path(ATTNPROF_SOURCE_DIR) / folder / source.name;
       if (fs::exists(candidate)) file = candidate;
     }
     std::ifstream in(file, std::ios::binary);

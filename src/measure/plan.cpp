@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <ctime>
 #include <set>
 #include <tuple>
 
@@ -47,6 +49,16 @@ PlannedRow plan_row(const PlannedCase& typed, const DeviceInfo& device, const Fi
   return row;
 }
 
+/// UTC, ISO 8601.
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
+  return text;
+}
+
 }  // namespace
 
 std::vector<PlannedRow> plan(const std::vector<PlannedCase>& cases, const DeviceInfo& device,
@@ -72,11 +84,24 @@ std::vector<std::pair<size_t, size_t>> group_by_problem(const std::vector<Planne
   return groups;
 }
 
+int64_t together_bytes(const PlannedRow* begin, const PlannedRow* end, int64_t free_bytes) {
+  const Problem& p = begin->planned.problem;
+  const int64_t results = o_bytes(p) + lse_bytes(p);
+  int64_t workspace = 0, rows = 0;
+  for (const PlannedRow* row = begin; row != end; ++row) {
+    if (row->status != Status::ok || row->memory_bytes > free_bytes) continue;
+    workspace = std::max(workspace, row->workspace_bytes);
+    ++rows;
+  }
+  return q_bytes(p) + 2 * kv_bytes(p) + workspace + rows * results;
+}
+
 Record blank_record(const PlannedRow& row, const DeviceInfo& device, const RunConditions& conditions) {
   Record record;
   record.planned = row.planned;
   record.device = device;
   record.conditions = conditions;
+  record.conditions.timestamp = utc_now();
   record.status = row.status;
   record.message = row.reason;
   if (row.status == Status::ok) {

@@ -37,7 +37,12 @@ std::vector<PlannedRow> plan(const std::vector<PlannedCase>& cases, const Device
 /// interleaved.
 std::vector<std::pair<size_t, size_t>> group_by_problem(const std::vector<PlannedRow>& rows);
 
-/// The record of a row that is not measured (or not yet): identity, model and reason, no measurement.
+/// Bytes that rows of one problem, measured together, hold at once: operands and the largest workspace once,
+/// results for each. Rows that do not fit `free_bytes` alone are left out.
+int64_t together_bytes(const PlannedRow* begin, const PlannedRow* end, int64_t free_bytes);
+
+/// The record, stamped now, of a row that is not measured (or not yet): identity, model and reason, no
+/// measurement.
 Record blank_record(const PlannedRow& row, const DeviceInfo& device, const RunConditions& conditions);
 
 /// The command that measures exactly this row.

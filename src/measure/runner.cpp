@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <ctime>
 #include <utility>
 
 #include "core/error.hpp"
@@ -19,31 +18,8 @@ double steady_now_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// UTC, ISO 8601.
-std::string utc_now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm utc{};
-  gmtime_r(&now, &utc);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
-  return text;
-}
-
 /// Samples that an interrupted case still takes: the fewest that have a 95% interval.
 constexpr int kSamplesWhenInterrupted = 6;
-
-/// Bytes that rows measured together hold at once: operands and the largest workspace once, results for each.
-int64_t together_bytes(const PlannedRow* begin, const PlannedRow* end, int64_t free_bytes) {
-  const Problem& p = begin->planned.problem;
-  const int64_t results = o_bytes(p) + lse_bytes(p);
-  int64_t workspace = 0, rows = 0;
-  for (const PlannedRow* row = begin; row != end; ++row) {
-    if (row->status != Status::ok || row->memory_bytes > free_bytes) continue;
-    workspace = std::max(workspace, row->workspace_bytes);
-    ++rows;
-  }
-  return q_bytes(p) + 2 * kv_bytes(p) + workspace + rows * results;
-}
 
 /// Fills with the byte 0xFF: NaN in fp32, fp16 and bf16, so that an element nobody wrote cannot verify as
 /// right.
@@ -283,7 +259,6 @@ std::vector<Record> Runner::run(const PlannedRow* begin, const PlannedRow* end,
   }
   for (const PlannedRow* row = begin; row != end; ++row) {
     Record record = blank_record(*row, device_.info(), conditions_);
-    record.conditions.timestamp = utc_now();
     if (row->status == Status::ok && row->memory_bytes > free_bytes) {
       record.status = Status::oom;
       record.available_bytes = free_bytes;

@@ -5,8 +5,12 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "gpu/nvrtc_api.hpp"
 #include "gpu/shared_library.hpp"
+
+namespace attnprof {
+struct NvrtcApi;
+const NvrtcApi* nvrtc_api();  // gpu/nvrtc_api.hpp, whose other half needs CUDA's headers
+}  // namespace attnprof
 
 namespace attnprof::cudnn {
 namespace {

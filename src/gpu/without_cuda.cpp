@@ -32,6 +32,12 @@ GpuCeilings measure_ceilings(Device&) {
 NvtxRange::NvtxRange(const std::string&) {}
 NvtxRange::~NvtxRange() = default;
 
+struct NvrtcApi;
+const NvrtcApi* nvrtc_api();
+const NvrtcApi* nvrtc_api() {
+  return nullptr;
+}
+
 // The launches that need CUDA headers; no device is ever opened that could ask for one.
 std::unique_ptr<Prepared> prepare_naive(const Case&, const Tensors&, Device&) {
   throw UnavailableError(kWhy);

@@ -18,6 +18,7 @@ struct LoadedNvrtc {
                 "; install it (CUDA toolkit, or pip install nvidia-cuda-nvrtc)";
       return;
     }
+    load_parts(library, "libnvrtc-builtins.so");
     const std::string absent = load_symbols(
         library,
         {slot("nvrtcVersion", api.version), slot("nvrtcGetErrorString", api.get_error_string),

@@ -105,6 +105,16 @@ void* SharedLibrary::symbol(const char* name) const {
   return handle_ ? dlsym(handle_, name) : nullptr;
 }
 
+void load_parts(const SharedLibrary& library, const std::string& prefix) {
+  const fs::path folder = fs::path(library.path()).parent_path();
+  if (folder.empty()) return;  // found on the loader's path, and so are its parts
+  std::error_code ignored;
+  for (const auto& file : fs::directory_iterator(folder, ignored)) {
+    if (file.path().filename().string().starts_with(prefix))
+      dlopen(file.path().c_str(), RTLD_NOW | RTLD_LOCAL);
+  }
+}
+
 std::string load_symbols(const SharedLibrary& library, const std::vector<SymbolSlot>& slots) {
   for (const SymbolSlot& entry : slots) {
     *entry.slot = library.symbol(entry.name);

@@ -28,6 +28,10 @@ class SharedLibrary {
   std::string error_;
 };
 
+/// Loads what stands beside `library` under a name that starts with `prefix`. Libraries open their parts by
+/// name alone, and the loader finds those only that lie on its path, or are loaded already.
+void load_parts(const SharedLibrary& library, const std::string& prefix);
+
 /// Folders that may hold CUDA's libraries, best first: $ATTNPROF_CUDA_LIBS, $CUDA_HOME, wheels beside the
 /// executable
 /// (.cuda/), the pip packages of the active virtual environment, the toolkit this was built with.

@@ -24,7 +24,7 @@ double ratio(const CsvTable& table, const std::string& impl, const std::string& 
   std::map<std::string, std::map<std::string, double>> by_problem;
   for (size_t row = 0; row < table.rows.size(); ++row) {
     std::string problem;
-    for (const char* axis : {"head_dim", "seqlen_q", "causal"})
+    for (const char* axis : {"dtype", "head_dim", "seqlen_q", "causal"})
       problem += table.rows[row][table.column(axis)] + " ";
     by_problem[problem][table.rows[row][table.column("impl")]] = number(table, row, "tflops");
   }
@@ -37,7 +37,7 @@ double ratio(const CsvTable& table, const std::string& impl, const std::string& 
 
 TEST_CASE("every measured file is whole: each row once, ok, and within its tolerance", "[results]") {
   const std::map<std::string, size_t> rows{
-      {"h200.csv", 144}, {"h200-fused.csv", 216}, {"h200-ladder.csv", 20}};
+      {"h200.csv", 144}, {"h200-fused.csv", 216}, {"h200-ladder.csv", 20}, {"cpu-2core.csv", 24}};
   for (const auto& [name, count] : rows) {
     INFO(name);
     const CsvTable table = results(name);
@@ -58,6 +58,7 @@ TEST_CASE("the measured files say what the README claims of them", "[results]") 
   CHECK(ratio(fused, "flash3", "cudnn") > 1.05);
   CHECK(ratio(fused, "flash3", "torch-cudnn") > 1.05);
   CHECK(ratio(fused, "flash2", "torch-flash") > 1.05);
+  CHECK(ratio(results("cpu-2core.csv"), "fused", "naive") > 1.2);
   CHECK(ratio(results("h200-ladder.csv"), "flash3", "flash3-tma") > 1.3);
 }
 

@@ -22,6 +22,7 @@
 #include "core/error.hpp"
 #include "core/theory.hpp"
 #include "host/host_device.hpp"
+#include "host/thread_traffic.hpp"
 
 namespace attnprof {
 namespace {
@@ -64,11 +65,6 @@ std::vector<KernelSpec> kernels(const Case&, const DeviceInfo&) {
   return {};
 }
 
-/// Traffic of one thread, on a cache line of its own.
-struct alignas(64) ThreadTraffic {
-  Traffic traffic;
-};
-
 class NaiveHost : public Prepared {
  public:
   NaiveHost(const NaiveLaunch& launch, HostDevice& device)
@@ -85,14 +81,7 @@ class NaiveHost : public Prepared {
     pass(naive_output, launch_.row_blocks());
   }
 
-  std::optional<Traffic> counted() const override {
-    Traffic sum;
-    for (const ThreadTraffic& thread : counted_) {
-      sum.read_bytes += thread.traffic.read_bytes;
-      sum.write_bytes += thread.traffic.write_bytes;
-    }
-    return sum;
-  }
+  std::optional<Traffic> counted() const override { return total(counted_); }
 
  private:
   using PassFunction = void (*)(const NaiveLaunch&, int64_t head, int64_t block, float* scratch, Traffic&);

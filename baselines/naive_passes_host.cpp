@@ -39,8 +39,7 @@ struct Scratch {
 struct Block {
   Block(const NaiveLaunch& launch, int64_t head_index, int64_t block)
       : head(head_index),
-        kv_head(head / launch.problem.heads * launch.problem.kv_heads +
-                head % launch.problem.heads / (launch.problem.heads / launch.problem.kv_heads)),
+        kv_head(kv_head_of(launch.problem, head)),
         first_row(block * launch.block_rows),
         rows(std::min(launch.block_rows, launch.problem.seqlen_q - first_row)) {}
   int64_t head, kv_head, first_row, rows;

@@ -20,6 +20,7 @@
 #include "core/error.hpp"
 #include "core/theory.hpp"
 #include "host/host_device.hpp"
+#include "host/thread_traffic.hpp"
 #include "kernels/fused_tile_host.hpp"
 
 namespace attnprof {
@@ -118,11 +119,6 @@ std::vector<KernelSpec> kernels(const Case&, const DeviceInfo&) {
   return {};
 }
 
-/// Traffic of one thread, on a cache line of its own.
-struct alignas(64) ThreadTraffic {
-  Traffic traffic;
-};
-
 class FusedHost : public Prepared {
  public:
   FusedHost(const FusedLaunch& launch, HostDevice& device)
@@ -144,14 +140,7 @@ class FusedHost : public Prepared {
     });
   }
 
-  std::optional<Traffic> counted() const override {
-    Traffic sum;
-    for (const ThreadTraffic& thread : counted_) {
-      sum.read_bytes += thread.traffic.read_bytes;
-      sum.write_bytes += thread.traffic.write_bytes;
-    }
-    return sum;
-  }
+  std::optional<Traffic> counted() const override { return total(counted_); }
 
  private:
   FusedLaunch launch_;

@@ -31,7 +31,7 @@ class QueryTile {
         layout_(fused_scratch(launch.tile_m, launch.tile_n, launch.problem.head_dim)),
         scratch_(scratch),
         head_(head),
-        kv_head_(head / p_.heads * p_.kv_heads + head % p_.heads / (p_.heads / p_.kv_heads)),
+        kv_head_(kv_head_of(p_, head)),
         first_row_(tile * launch.tile_m),
         rows_(std::min(launch.tile_m, p_.seqlen_q - first_row_)),
         o_stride_(round_up(p_.head_dim, panel_width())),

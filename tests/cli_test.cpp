@@ -9,6 +9,7 @@
 #include <string>
 
 #include "catch.hpp"
+#include "temp_folder.hpp"
 
 namespace {
 
@@ -27,19 +28,9 @@ std::string slurp(const fs::path& path) {
   return text.str();
 }
 
-/// A folder of its own for each test, removed afterwards.
-struct Scratch {
-  Scratch() {
-    std::string pattern = (fs::temp_directory_path() / "attnprof-test-XXXXXX").string();
-    path = mkdtemp(pattern.data());
-  }
-  ~Scratch() { fs::remove_all(path); }
-  fs::path path;
-};
-
 /// Runs the built program through a shell; `prefix` may set variables.
 Outcome attnprof(const std::string& arguments, const std::string& prefix = "") {
-  Scratch scratch;
+  TempFolder scratch;
   const fs::path out = scratch.path / "out", err = scratch.path / "err";
   const std::string command = prefix + " '" ATTNPROF_BINARY "' " + arguments + " >" + out.string() + " 2>" +
                               err.string() + " </dev/null";
@@ -120,7 +111,7 @@ TEST_CASE("an asked-for GPU that is not there ends with 3, never with a silent f
 }
 
 TEST_CASE("a sweep writes one row per planned case, all verified", "[cli]") {
-  Scratch scratch;
+  TempFolder scratch;
   const fs::path csv = scratch.path / "rows.csv";
   const Outcome o = attnprof(std::string(kTiny) + " --impl naive,fused --csv " + csv.string());
   INFO(o.err);
@@ -141,7 +132,7 @@ TEST_CASE("rows to stdout leave nothing else there", "[cli]") {
 }
 
 TEST_CASE("resume measures only what the file lacks, and repairs a torn last row", "[cli][resume]") {
-  Scratch scratch;
+  TempFolder scratch;
   const fs::path csv = scratch.path / "rows.csv";
   REQUIRE(attnprof(std::string(kTiny) + " --impl naive --csv " + csv.string()).exit_code == 0);
   const std::string first = slurp(csv);
@@ -158,7 +149,7 @@ TEST_CASE("resume measures only what the file lacks, and repairs a torn last row
 }
 
 TEST_CASE("resume refuses a file of another schema or device and leaves it alone", "[cli][resume]") {
-  Scratch scratch;
+  TempFolder scratch;
   const fs::path csv = scratch.path / "rows.csv";
   std::ofstream(csv) << "when,what\n1,2\n";
   const Outcome schema = attnprof(std::string(kTiny) + " --resume --csv " + csv.string());
@@ -191,7 +182,7 @@ TEST_CASE("resume refuses a file of another schema or device and leaves it alone
 }
 
 TEST_CASE("Ctrl-C finishes the row in hand, keeps the file whole and exits with 130", "[cli]") {
-  Scratch scratch;
+  TempFolder scratch;
   const fs::path csv = scratch.path / "rows.csv";
   const Outcome o = attnprof(
       "sweep --device cpu --impl fused --seqlen 64:2k:+64 --heads 4 --head-dim 64 --min-samples 6 "
@@ -207,7 +198,7 @@ TEST_CASE("Ctrl-C finishes the row in hand, keeps the file whole and exits with 
 }
 
 TEST_CASE("options come from a TOML file, the command line wins, unknown keys are named", "[cli][config]") {
-  Scratch scratch;
+  TempFolder scratch;
   const fs::path file = scratch.path / "sweep.toml";
   std::ofstream(file)
       << "device = \"cpu\"\nseqlen = [\"64\", \"128\"]\nimpl = \"fused\"\nheads = 2\nhead-dim = 32\n"

@@ -16,21 +16,11 @@
 #include "catch.hpp"
 #include "core/error.hpp"
 #include "report/resume.hpp"
+#include "temp_folder.hpp"
 
 using namespace attnprof;
 
 namespace {
-
-struct TempFolder {
-  std::filesystem::path path;
-  TempFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "attnprof-csv-XXXXXX").string();
-    REQUIRE(::mkdtemp(pattern.data()) != nullptr);
-    path = pattern;
-  }
-  ~TempFolder() { std::filesystem::remove_all(path); }
-  std::string file(const char* name) const { return (path / name).string(); }
-};
 
 std::string content(const std::string& path) {
   std::ifstream in(path, std::ios::binary);

@@ -97,7 +97,7 @@ inline void compute(const Problem& p, const Tensors& t) {
   std::vector<double> row(static_cast<size_t>(p.head_dim));
   const int64_t size = dtype_bytes(p.dtype);
   for (int64_t head = 0; head < p.batch * p.heads; ++head) {
-    const int64_t kv_head = head / p.heads * p.kv_heads + head % p.heads / (p.heads / p.kv_heads);
+    const int64_t kv_head = kv_head_of(p, head);
     const int64_t kv_offset = kv_head * p.seqlen_kv * p.head_dim * size;
     for (int64_t i = 0; i < p.seqlen_q; ++i) {
       const int64_t at = (head * p.seqlen_q + i) * p.head_dim;

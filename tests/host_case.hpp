@@ -115,7 +115,7 @@ class HostCase {
 
   void check_row(int64_t flat_row, double& diff2, double& ref2, Errors& e) {
     const int64_t head = flat_row / p_.seqlen_q;
-    const int64_t kv_head = head / p_.heads * p_.kv_heads + head % p_.heads / (p_.heads / p_.kv_heads);
+    const int64_t kv_head = kv_head_of(p_, head);
     const int64_t size = dtype_bytes(p_.dtype);
     const int64_t kv_offset = kv_head * p_.seqlen_kv * p_.head_dim * size;
     reference_.resize(static_cast<size_t>(p_.head_dim));

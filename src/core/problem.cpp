@@ -46,6 +46,10 @@ KeyRange visible_keys(const Problem& p, int64_t i) {
   return {begin, end};
 }
 
+int64_t kv_head_of(const Problem& p, int64_t head) {
+  return head / p.heads * p.kv_heads + head % p.heads / (p.heads / p.kv_heads);
+}
+
 double softmax_scale(const Problem& p) {
   return p.scale != 0.0 ? p.scale : 1.0 / std::sqrt(static_cast<double>(p.head_dim));
 }

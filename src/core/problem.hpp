@@ -66,6 +66,9 @@ struct KeyRange {
 };
 KeyRange visible_keys(const Problem& p, int64_t i);
 
+/// KV head, counted over batch * kv_heads, that query head `head`, counted over batch * heads, reads.
+int64_t kv_head_of(const Problem& p, int64_t head);
+
 /// The effective softmax scale: `p.scale`, or 1/sqrt(head_dim) when that is 0.
 double softmax_scale(const Problem& p);
 

@@ -61,10 +61,6 @@ std::optional<int64_t> first_not_finite(const Problem& p, const TensorReader& te
   return std::nullopt;
 }
 
-int64_t kv_head_of(const Problem& p, int64_t head) {
-  return head / p.heads * p.kv_heads + head % p.heads / (p.heads / p.kv_heads);
-}
-
 /// Every row when there are few; else random ones of at most eight heads, plus those where masks begin and
 /// end.
 std::set<Row> sample_rows(const Problem& p, const VerifyOptions& options) {

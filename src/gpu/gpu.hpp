@@ -34,13 +34,4 @@ void compile_kernels(Device& gpu, const std::vector<KernelSpec>& specs,
 /// Opens CUPTI for `gpu`. Never throws: when counters cannot be had, measure() says why in its status.
 std::unique_ptr<CounterSource> open_counters(Device& gpu);
 
-/// Names a range for NVTX-aware tools (ncu --nvtx, nsys) for the life of the object.
-class NvtxRange {
- public:
-  explicit NvtxRange(const std::string& name);
-  ~NvtxRange();
-  NvtxRange(const NvtxRange&) = delete;
-  NvtxRange& operator=(const NvtxRange&) = delete;
-};
-
 }  // namespace attnprof

@@ -1,8 +1,6 @@
 // NVTX ranges: the header looks for a listening tool itself; without one a range costs a few nanoseconds.
 #include "gpu/nvtx.hpp"
 
-#include "gpu/gpu.hpp"
-
 #if __has_include(<nvtx3/nvToolsExt.h>)
 
 #include <nvtx3/nvToolsExt.h>
@@ -28,14 +26,3 @@ void nvtx_pop() {}
 }  // namespace attnprof
 
 #endif
-
-namespace attnprof {
-
-NvtxRange::NvtxRange(const std::string& name) {
-  nvtx_push(name);
-}
-NvtxRange::~NvtxRange() {
-  nvtx_pop();
-}
-
-}  // namespace attnprof

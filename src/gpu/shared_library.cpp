@@ -4,7 +4,6 @@
 
 #include <cstdlib>
 #include <system_error>
-#include <utility>
 
 namespace attnprof {
 

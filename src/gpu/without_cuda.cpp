@@ -29,8 +29,6 @@ std::unique_ptr<CounterSource> open_counters(Device&) {
 GpuCeilings measure_ceilings(Device&) {
   throw UnavailableError(kWhy);
 }
-NvtxRange::NvtxRange(const std::string&) {}
-NvtxRange::~NvtxRange() = default;
 
 struct NvrtcApi;
 const NvrtcApi* nvrtc_api();

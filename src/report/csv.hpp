@@ -69,6 +69,9 @@ std::string json_row(const Record& record);
 /// Key of a row: every is_key column, '\x1f'-joined. Same for a Record and for the row read back, also after
 /// a spreadsheet rewrote its numbers (12 significant digits count).
 std::string record_key(const Record& record);
+/// One cell as it stands in a key. Spreadsheets keep 15 digits at most and drop trailing zeros: fractions are
+/// compared by 12 digits.
+std::string key_part(std::string_view cell);
 std::string row_key(const CsvTable& table, size_t row);
 /// The same for many rows: key_positions throws UsageError naming the first key column that the table lacks.
 std::vector<size_t> key_positions(const CsvTable& table);

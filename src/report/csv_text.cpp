@@ -36,18 +36,13 @@ std::optional<double> cell_number(std::string_view text) {
   return value;
 }
 
-namespace {
-
-/// Spreadsheets keep 15 digits at most and drop trailing zeros: fractions are compared by 12 digits.
-std::string key_part(std::string text) {
-  if (text.find('.') == std::string::npos) return text;
-  const auto value = cell_number(text);
-  if (!value) return text;
+std::string key_part(std::string_view cell) {
+  if (cell.find('.') == std::string_view::npos) return std::string(cell);
+  const auto value = cell_number(cell);
+  if (!value) return std::string(cell);
   char digits[64];
   return {digits, std::to_chars(digits, digits + sizeof digits, *value, std::chars_format::general, 12).ptr};
 }
-
-}  // namespace
 
 std::string record_key(const Record& record) {
   std::string key;

@@ -1,0 +1,73 @@
+// Where the time of one measured case went: each resource's share of it, and which one limits. Pure.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace attnprof {
+
+/// Where a ceiling came from; nothing presents one as the other.
+enum class CeilingSource { measured, given, datasheet };
+std::string_view to_string(CeilingSource source);  ///< "measured", "given", "datasheet"
+
+struct Ceiling {
+  double rate = 0;  ///< in the unit of the field that holds it; positive
+  CeilingSource source = CeilingSource::measured;
+};
+
+/// What the device can do at most. Empty where it is not known.
+struct Ceilings {
+  std::optional<Ceiling> copy_gbps;      ///< 1e9 bytes read plus written per second
+  std::optional<Ceiling> matrix_tflops;  ///< 1e12 FLOPs per second of matrix products, in the case's dtype
+  std::optional<Ceiling> exp_gops;       ///< 1e9 exponentials per second
+  std::optional<Ceiling> launch_us;      ///< what launching one kernel costs, microseconds
+};
+
+/// One measured case. Times in microseconds; empty where not known.
+struct AttributionInput {
+  bool on_host = false;           ///< words only: main memory instead of HBM, cores instead of matrix units
+  std::optional<double> time_us;  ///< median time of one launch
+  std::optional<double> kernels_us;      ///< sum of the kernels' own times
+  std::optional<double> gaps_us;         ///< between first start and last end, covered by no kernel
+  std::optional<double> launches;        ///< kernels in one launch
+  std::optional<double> hbm_bytes;       ///< read plus written
+  std::string_view bytes_source;         ///< "cupti", "counted" or "modelled"
+  std::optional<double> executed_flops;  ///< of the products, masked parts of visited tiles included
+  std::optional<double> exp_count;       ///< exponentials evaluated
+};
+
+/// A share above this is no measurement error of a ceiling: bytes, time or ceiling are wrong.
+constexpr double kInvalidSharePct = 105;
+/// From this share on a resource counts as what limits the case.
+constexpr double kNearCeilingPct = 60;
+/// From this share of the time on, parts that add up count as running one after another.
+constexpr double kSerialPct = 85;
+
+/// Times that each resource needs at its ceiling, and what that says about the time taken. Empty where an
+/// input or a ceiling is not known.
+struct Attribution {
+  std::optional<double> hbm_us;     ///< bytes over copy bandwidth
+  std::optional<double> matrix_us;  ///< executed FLOPs over the matrix rate
+  std::optional<double> exp_us;     ///< exponentials over the exp rate
+  std::optional<double> launch_us;  ///< covered by no kernel: the larger of gaps_us and time_us - kernels_us,
+                                    ///< or launches times the launch ceiling where neither was measured
+  std::optional<double> hbm_pct, matrix_pct, exp_pct,
+      launch_pct;                     ///< of time_us: share of the ceiling reached
+  std::optional<double> sum_us;       ///< of the parts that are known
+  std::optional<double> largest_us;   ///< the largest part: the time with perfect overlap
+  std::optional<double> overlap_pct;  ///< 100: as fast as the largest part; 0: the parts one after another
+  /// A share above kInvalidSharePct: no bound is named then.
+  bool invalid = false;
+  /// "memory", "matrix", "exp", "launch": at kNearCeilingPct or more of that ceiling (launch: half of the
+  /// time is covered by no kernel). "serial": no part is that near, but together they make up kSerialPct of
+  /// the time. "latency": neither; dependencies, synchronisation or instructions that are not counted here.
+  /// "": not known.
+  std::string_view bound;
+  /// The sentence behind `bound`: "91% of the measured copy bandwidth (3893 of 4281 GB/s), ...: memory".
+  std::string reasoning;
+};
+
+Attribution attribute(const AttributionInput& row, const Ceilings& ceilings);
+
+}  // namespace attnprof

@@ -1,11 +1,10 @@
-"""Tests of scripts/: what they refuse, and that they draw and append what they should. Run by scripts/test."""
+"""Tests of scripts/: what they refuse, and that they append what they should (figures: plots_test.py). Run by scripts/test."""
 
 import csv
 import importlib.machinery
 import importlib.util
 import math
 import pathlib
-import re
 import statistics
 import subprocess
 import sys
@@ -13,156 +12,13 @@ import zipfile
 
 import pytest
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-SCRIPTS = ROOT / "scripts"
+SCRIPTS = pathlib.Path(__file__).resolve().parent.parent / "scripts"
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(SCRIPTS))
 
 import peer_rows  # noqa: E402
 import results_table  # noqa: E402
-from plots import figures, rows as plot_rows  # noqa: E402
-
-COLUMNS = re.findall(r"^\| `(\w+)` \|", (ROOT / "docs/columns.md").read_text(), re.M)
-
-
-def row(impl="naive", seqlen=1024, **changes):
-    """A row as attnprof writes it, with the figures of an invented machine."""
-    cells = dict.fromkeys(COLUMNS, "")
-    time_us = {"naive": 4.0, "fused": 1.0}.get(impl, 2.0) * seqlen
-    cells |= {"schema": 1, "device": "gpu", "impl": impl, "pass": "fwd", "dtype": "bf16", "batch": 2, "heads": 8, "kv_heads": 8,
-              "seqlen_q": seqlen, "seqlen_kv": seqlen, "head_dim": 64, "causal": 0, "window": 0, "scale": 0.125,
-              "fill": "normal", "seed": 1, "cache": "cold", "status": "ok", "time_us": time_us, "time_lo_us": time_us * 0.99,
-              "time_hi_us": time_us * 1.01, "tflops": 100, "hbm_read_bytes": 3 * seqlen, "hbm_write_bytes": seqlen,
-              "bytes_source": "cupti", "model_hbm_bytes": 4 * seqlen, "min_hbm_bytes": 2 * seqlen, "model_flops": 4e9,
-              "workspace_bytes": 0 if impl == "fused" else seqlen**2, "available_bytes": 10**9, "device_name": "Test GPU",
-              "device_uuid": "GPU-1", "tool_version": "0.1.0", "tolerance": 0.004}
-    return cells | changes
-
-
-def write(path, rows, header=COLUMNS, bom=False, end="\n"):
-    with open(path, "w", newline="", encoding="utf-8-sig" if bom else "utf-8") as file:
-        writer = csv.DictWriter(file, header, lineterminator=end, extrasaction="ignore")
-        writer.writeheader()
-        writer.writerows(rows)
-    return str(path)
-
-
-def pair(lengths=(512, 1024)):
-    return [row(impl, n) for n in lengths for impl in ("naive", "fused")]
-
-
-def plot(*arguments):
-    return subprocess.run([SCRIPTS / "plot", *map(str, arguments)], capture_output=True, text=True)
-
-
-# --- scripts/plot ---------------------------------------------------------------------------------------------------
-
-
-def test_every_column_that_plots_read_is_one_that_attnprof_writes():
-    needed = set(plot_rows.ALWAYS) | set(plot_rows.TEXT) | {c for columns in plot_rows.NEEDED.values() for c in columns}
-    assert needed <= set(COLUMNS)
-
-
-def test_all_kinds_are_drawn_as_png_and_svg(tmp_path):
-    result = plot(write(tmp_path / "a.csv", pair()), "-o", tmp_path / "out")
-    assert result.returncode == 0, result.stderr
-    assert {p.name for p in (tmp_path / "out").iterdir()} == {f"{k}.{e}" for k in figures.FIGURES for e in ("png", "svg")}
-    assert (tmp_path / "out/bytes.png").read_bytes().startswith(b"\x89PNG")
-
-
-def test_one_kind_goes_to_the_file_named(tmp_path):
-    result = plot(write(tmp_path / "a.csv", pair()), "--kind", "overview", "-o", tmp_path / "demo.png")
-    assert result.returncode == 0, result.stderr
-    assert (tmp_path / "demo.png").exists() and not (tmp_path / "demo.svg").exists()
-
-
-@pytest.mark.parametrize("content, message", [
-    ("", "is empty"),
-    (",".join(COLUMNS) + "\n", "no rows"),
-    ("impl,status\nnaive,ok\n", "no column"),
-    (None, "no such file"),
-])
-def test_an_unusable_file_is_one_line_and_exit_2(tmp_path, content, message):
-    path = tmp_path / "bad.csv"
-    if content is not None:
-        path.write_text(content)
-    result = plot(path, "-o", tmp_path)
-    assert result.returncode == 2
-    assert message in result.stderr and "bad.csv" in result.stderr
-    assert len(result.stderr.strip().splitlines()) == 1
-
-
-def test_a_cell_that_is_no_number_names_file_and_column(tmp_path):
-    path = write(tmp_path / "a.csv", [row(time_us="fast")])
-    with pytest.raises(plot_rows.PlotError, match="a.csv.*time_us.*fast"):
-        plot_rows.read_files([path], ["time"])
-
-
-def test_unknown_kind_and_many_kinds_in_one_file_are_refused(tmp_path):
-    path = write(tmp_path / "a.csv", pair())
-    assert "unknown" in plot(path, "--kind", "pie").stderr
-    refused = plot(path, "-o", tmp_path / "x.png")
-    assert refused.returncode == 2 and "one file" in refused.stderr
-
-
-def test_only_ok_rows_count_and_a_file_without_any_is_refused(tmp_path):
-    mixed = write(tmp_path / "a.csv", [row("naive", status="verify-failed"), row("fused", status="ok")])
-    best = plot_rows.best_rows(plot_rows.read_files([mixed], ["time"]), "time_us")
-    assert list(best["impl"]) == ["fused"]
-    none = plot(write(tmp_path / "b.csv", [row(status="failed")]))
-    assert none.returncode == 2 and "1 failed" in none.stderr
-
-
-def test_no_speedup_against_a_baseline_that_failed_verification(tmp_path):
-    path = write(tmp_path / "a.csv", [row("naive", status="verify-failed"), row("fused")])
-    (group,) = plot_rows.group_rows(plot_rows.read_files([path], ["speedup"]))
-    assert figures.speedup_figure(group, "naive") is None
-
-
-def test_devices_and_dtypes_never_share_a_figure(tmp_path):
-    first = write(tmp_path / "a.csv", pair())
-    second = write(tmp_path / "b.csv", [r | {"device_name": "Other GPU", "device_uuid": "GPU-2"} for r in pair()])
-    half = write(tmp_path / "c.csv", [r | {"dtype": "fp16"} for r in pair()])
-    groups = plot_rows.group_rows(plot_rows.read_files([first, second, half], ["time"]))
-    assert len(groups) == 3
-    assert all(g.rows["device_name"].nunique() == 1 and g.rows["dtype"].nunique() == 1 for g in groups)
-    assert len({g.suffix for g in groups}) == 3
-
-
-def test_problems_of_other_size_at_the_same_length_are_split(tmp_path):
-    rows = pair() + [r | {"heads": 16, "kv_heads": 16} for r in pair()]
-    groups = plot_rows.group_rows(plot_rows.read_files([write(tmp_path / "a.csv", rows)], ["time"]))
-    assert [sorted(g.rows["heads"].unique()) for g in groups] == [[8], [16]]
-
-
-def test_batch_that_follows_tokens_stays_in_one_figure(tmp_path):
-    rows = [r | {"batch": 4096 // r["seqlen_q"]} for r in pair()]
-    groups = plot_rows.group_rows(plot_rows.read_files([write(tmp_path / "a.csv", rows)], ["time"]))
-    assert len(groups) == 1 and "4k tokens" in plot_rows.footer(groups[0].rows)
-
-
-def test_of_several_tiles_the_fastest_is_drawn(tmp_path):
-    rows = [row("fused", tile_m=64, time_us=5), row("fused", tile_m=128, time_us=3), row("fused", tile_m=32, time_us=9)]
-    best = plot_rows.best_rows(plot_rows.read_files([write(tmp_path / "a.csv", rows)], ["time"]), "time_us")
-    assert list(best["time_us"]) == [3]
-
-
-def test_files_from_spreadsheets_and_torn_files_are_read(tmp_path):
-    spreadsheet = write(tmp_path / "a.csv", pair(), bom=True, end="\r\n")
-    assert len(plot_rows.read_files([spreadsheet], ["bytes"])) == 4
-    torn = pathlib.Path(write(tmp_path / "b.csv", pair()))
-    torn.write_text(torn.read_text() + "1,gpu,naive,fwd")
-    assert len(plot_rows.read_files([str(torn)], ["bytes"])) == 4
-
-
-def test_reordered_and_unknown_columns_do_not_matter(tmp_path):
-    path = write(tmp_path / "a.csv", [r | {"later": "x"} for r in pair()], header=["later", *reversed(COLUMNS)])
-    assert len(plot_rows.read_files([path], list(figures.FIGURES))) == 4
-
-
-@pytest.mark.parametrize("n, text", [(512, "512"), (1024, "1k"), (1536, "1.5k"), (16384, "16k"), (1 << 20, "1m"), (1000, "1000")])
-def test_sizes_read_as_the_command_line_takes_them(n, text):
-    assert plot_rows.size_label(n) == text
+from made_rows import COLUMNS, pair, row, write  # noqa: E402
 
 
 # --- scripts/torch_peers.py: its parts that need no PyTorch ----------------------------------------------------------
@@ -375,21 +231,6 @@ def test_a_file_without_results_is_one_line_and_exit_2(tmp_path):
     for path in (write(tmp_path / "a.csv", [row(status="failed")]), str(tmp_path / "none.csv")):
         result = subprocess.run([SCRIPTS / "results_table.py", path], capture_output=True, text=True)
         assert result.returncode == 2 and path in result.stderr and len(result.stderr.strip().splitlines()) == 1
-
-
-# --- figures: what crowds them ---------------------------------------------------------------------------------------
-
-
-def test_many_implementations_keep_their_legend_inside_and_their_end_labels_apart(tmp_path):
-    names = ["naive", "flash2", "flash3", "cudnn", "torch-flash", "torch-cudnn", "torch-math"]
-    rows = [row(name, n, time_us=(10.0 if name == "naive" else 1.0) * n) for name in names for n in (512, 1024)]
-    (group,) = plot_rows.group_rows(plot_rows.read_files([write(tmp_path / "a.csv", rows)], ["overview", "speedup"]))
-    for figure in (figures.overview_figure(group, "naive"), figures.speedup_figure(group, "naive")):
-        assert figure.legends[-1].get_window_extent().x1 <= figure.bbox.width
-        labels = sorted(t.get_position()[1] for t in figure.axes[-1].texts)
-        low, high = figure.axes[-1].get_ylim()
-        assert len(labels) == 6 and labels[-1] <= high
-        assert min(b - a for a, b in zip(labels, labels[1:])) > 0.07 * (high - low)
 
 
 # --- shell scripts ---------------------------------------------------------------------------------------------------

@@ -1,27 +1,33 @@
-"""One function per question; each takes a Group and returns a matplotlib figure, or None when there is nothing to draw."""
+"""One function per question; each takes a Group and the Options and returns a matplotlib figure, or None when there is
+nothing to draw."""
 
+from .io_bound import io_bound_figure
 from .panels import (bytes_handles, draw_bytes, draw_memory, draw_speedup, draw_tflops, draw_time, impl_handles,
-                     memory_handles)
-from .rows import Group, best_rows, footer, size_label
-from .style import finish, order_impls, plt
+                     memory_handles, rate_unit)
+from .roofline import axis_limits, draw_roofline, intensity_rows, roof_of, roofline_handles
+from .rows import Group, Options, best_rows, footer, size_label
+from .stacked import draw_stacked, part_rows, stacked_handles
+from .style import WIDTH, end_labels, finish, order_impls, plt
+from .tiles import tile_parts, tiles_figure
 
 
-def _panels(group: Group, panels: list[tuple], width: float, height: float, draw, transposed=False):
-    """A grid, head_dim to the right and causal downwards (transposed: the other way); draw(axes, rows of the panel)."""
+def _panels(group: Group, panels: list[tuple], height: float, draw, stacked=False):
+    """A grid, head_dim to the right and causal downwards (stacked: one panel in a line); draw(axes, rows of the panel)."""
     head_dims = sorted({d for d, _ in panels})
     causals = sorted({c for _, c in panels})
-    down, right = (head_dims, causals) if transposed else (causals, head_dims)
-    figure, grid = plt.subplots(len(down), len(right), squeeze=False, sharey=True,
-                                figsize=(max(width * len(right) + 0.6, 6.4), height * len(down) + 1.05))
-    for row, first in enumerate(down):
-        for column, second in enumerate(right):
+    places = [[(d, c)] for d in head_dims for c in causals] if stacked else [[(d, c) for d in head_dims] for c in causals]
+    figure, grid = plt.subplots(len(places), len(places[0]), squeeze=False, sharey=True,
+                                figsize=(WIDTH if stacked or len(places[0]) > 1 else 6.4, height * len(places) + 1.05))
+    for row, line in enumerate(places):
+        for column, (head_dim, causal) in enumerate(line):
             axes = grid[row][column]
-            head_dim, causal = (first, second) if transposed else (second, first)
             part = group.rows[(group.rows["head_dim"] == head_dim) & (group.rows["causal"] == causal)]
             draw(axes, part)
             axes.set_title(f"head_dim {head_dim}, {'causal' if causal else 'not causal'}", loc="left")
             if column > 0:
                 axes.set_ylabel("")
+            if row < len(places) - 1:
+                axes.set_xlabel("")
     return figure
 
 
@@ -29,68 +35,113 @@ def _present(rows) -> list[tuple]:
     return sorted(set(zip(rows["head_dim"], rows["causal"])))
 
 
-def bytes_figure(group: Group, _baseline: str):
+def bytes_figure(group: Group, _options: Options):
     points = group.rows[(group.rows["status"] == "ok") & group.rows["hbm_read_bytes"].notna()]
     if points.empty:
         return None
     impls = order_impls(points["impl"])
-    figure = _panels(group, _present(points), 3.9, 3.1, lambda axes, rows: draw_bytes(axes, rows, impls))
+    figure = _panels(group, _present(points), 2.8, lambda axes, rows: draw_bytes(axes, rows, impls))
     measured = "cupti" in set(points["bytes_source"])
     finish(figure, "HBM bytes against sequence length" if measured else "Main-memory bytes (counted) against sequence length",
            group.title, footer(points), bytes_handles(points, impls))
     return figure
 
 
-def time_figure(group: Group, _baseline: str):
+def time_figure(group: Group, _options: Options):
     points = best_rows(group.rows, "time_us")
     if points.empty:
         return None
     impls = order_impls(points["impl"])
-    figure = _panels(group, _present(points), 3.9, 3.1, lambda axes, rows: draw_time(axes, rows, impls))
+    figure = _panels(group, _present(points), 2.8, lambda axes, rows: draw_time(axes, rows, impls))
     finish(figure, "Time of one launch against sequence length", f"{group.title}; median, band: its 95% interval",
            footer(points), impl_handles(impls))
     return figure
 
 
-def speedup_figure(group: Group, baseline: str):
+def speedup_figure(group: Group, options: Options):
     points = best_rows(group.rows, "time_us")
-    base = points[points["impl"] == baseline]
-    impls = [i for i in order_impls(points["impl"]) if i != baseline]
+    base = points[points["impl"] == options.baseline]
+    impls = [i for i in order_impls(points["impl"]) if i != options.baseline]
     if base.empty or not impls:
         return None
-    figure = _panels(group, _present(base), 3.9, 3.0, lambda axes, rows: draw_speedup(axes, rows, impls, baseline))
-    finish(figure, f"Speed-up over {baseline}", group.title, footer(points), impl_handles(impls))
+    labels: list[tuple] = []
+    figure = _panels(group, _present(base), 2.7,
+                     lambda axes, rows: labels.append((axes, draw_speedup(axes, rows, impls, options.baseline))))
+    for axes, at_ends in labels:
+        end_labels(axes, at_ends)
+    finish(figure, f"Speed-up over {options.baseline}", group.title, footer(points), impl_handles(impls))
     return figure
 
 
-def tflops_figure(group: Group, _baseline: str):
+def tflops_figure(group: Group, _options: Options):
     points = best_rows(group.rows, "tflops", smallest=False)
     if points.empty:
         return None
     impls = order_impls(points["impl"])
-    bars = points["seqlen_q"].nunique() * len(impls)
-    figure = _panels(group, _present(points), min(max(0.2 * bars, 4.2), 5.9), 2.7,
-                     lambda axes, rows: draw_tflops(axes, rows, impls), transposed=True)
-    finish(figure, "Throughput: TFLOP/s of the unmasked products", group.title, footer(points), impl_handles(impls, bars=True))
+    unit = rate_unit(points)
+    wide = points["seqlen_q"].nunique() * len(impls) > 15  # numbers on bars need that room
+    figure = _panels(group, _present(points), 1.95 if wide else 2.7, lambda axes, rows: draw_tflops(axes, rows, impls, unit),
+                     stacked=wide)
+    finish(figure, f"Throughput: {unit[0]} of the unmasked products", group.title, footer(points), impl_handles(impls, bars=True))
     return figure
 
 
-def memory_figure(group: Group, _baseline: str):
+def memory_figure(group: Group, _options: Options):
     points = group.rows[group.rows["workspace_bytes"].notna() & group.rows["status"].isin(["ok", "oom"])]
     if points.empty:
         return None
     impls = order_impls(points["impl"])
-    # Workspace does not depend on the mask: one row of panels.
+    # Memory does not depend on the mask: one row of panels.
     causal = points["causal"].min()
-    figure = _panels(group, [(d, causal) for d in sorted(points["head_dim"].unique())], 3.9, 3.1,
+    part = Group(points[points["causal"] == causal], group.title, group.suffix)
+    figure = _panels(part, [(d, causal) for d in sorted(part.rows["head_dim"].unique())], 3.1,
                      lambda axes, rows: draw_memory(axes, rows, impls))
     for axes in figure.axes:
         axes.set_title(axes.get_title(loc="left").split(",")[0], loc="left")
-    finish(figure, "Workspace: memory beyond Q, K, V, O and LSE", group.title, footer(points), memory_handles(points, impls))
+    finish(figure, "Memory needed, and what was free", group.title, footer(points), memory_handles(points, impls))
     return figure
 
 
-def overview_figure(group: Group, baseline: str):
+def roofline_figure(group: Group, options: Options):
+    points = intensity_rows(group.rows)
+    if points.empty:
+        return None
+    impls = order_impls(points["impl"])
+    roof = roof_of(group, options)
+    limits = axis_limits(points, roof)
+    figure = _panels(group, _present(points), 2.8, lambda axes, rows: draw_roofline(axes, rows, impls, roof, limits))
+    finish(figure, "Roofline", f"{group.title}; {roof.source}", footer(points),
+           roofline_handles(points, impl_handles(impls), roof), notes=["Numbers at the ends of a curve are sequence lengths."])
+    return figure
+
+
+def stacked_figure(group: Group, options: Options):
+    roof = roof_of(group, options)
+    points = part_rows(group.rows, roof)
+    if points.empty or points[["gaps_us", "hbm_us", "matrix_us"]].isna().all(axis=None):
+        return None
+    impls = order_impls(points["impl"])
+    lines = _present(points)
+    seqlens = sorted(points["seqlen_q"].unique())
+    figure, grid = plt.subplots(len(lines), len(impls), squeeze=False, sharey=True,
+                                figsize=(WIDTH if len(impls) > 1 else 6.4, 1.75 * len(lines) + 1.4))
+    tallest: list[float] = []
+    for line, (head_dim, causal) in enumerate(lines):
+        for column, impl in enumerate(impls):
+            axes = grid[line][column]
+            tallest += draw_stacked(axes, group.rows[(group.rows["head_dim"] == head_dim) & (group.rows["causal"] == causal)], impl, seqlens, roof)
+            axes.set_title(f"{impl}, d {head_dim}{', causal' if causal else ''}", loc="left")
+            if column > 0:
+                axes.set_ylabel("")
+            if line < len(lines) - 1:
+                axes.set_xlabel("")
+    grid[0][0].set_ylim(0, 1.7 * max(100.0, max(tallest)))
+    finish(figure, "Where the time goes: each part alone, as a share of the time measured", f"{group.title}; {roof.source}", footer(points),
+           stacked_handles(points), notes=["Bars above 100%: parts overlapped. Below: something else took the rest."])
+    return figure
+
+
+def overview_figure(group: Group, options: Options):
     """Bytes, time and speed-up of one panel side by side: the narrowest head, not causal where there is a choice."""
     panels = _present(best_rows(group.rows, "time_us"))
     if not panels:
@@ -99,13 +150,13 @@ def overview_figure(group: Group, baseline: str):
     rows = group.rows[(group.rows["head_dim"] == head_dim) & (group.rows["causal"] == causal)]
     points = best_rows(rows, "time_us")
     impls = order_impls(points["impl"])
-    figure, (left, middle, right) = plt.subplots(1, 3, figsize=(12, 4.1))
+    figure, (left, middle, right) = plt.subplots(1, 3, figsize=(10, 3.9))
     draw_bytes(left, rows, impls)
     left.set_title("HBM bytes" if "cupti" in set(points["bytes_source"]) else "Main-memory bytes", loc="left")
     draw_time(middle, rows, impls)
     middle.set_title("Time", loc="left")
-    draw_speedup(right, rows, [i for i in impls if i != baseline], baseline)
-    right.set_title(f"Speed-up over {baseline}", loc="left")
+    end_labels(right, draw_speedup(right, rows, [i for i in impls if i != options.baseline], options.baseline))
+    right.set_title(f"Speed-up over {options.baseline}", loc="left")
     longest = size_label(int(points["seqlen_q"].max()))
     finish(figure, f"Exact attention up to {longest} tokens, head_dim {head_dim}, {'causal' if causal else 'not causal'}",
            group.title, footer(points), bytes_handles(points, impls))
@@ -113,4 +164,23 @@ def overview_figure(group: Group, baseline: str):
 
 
 FIGURES = {"bytes": bytes_figure, "time": time_figure, "speedup": speedup_figure, "tflops": tflops_figure,
-           "memory": memory_figure, "overview": overview_figure}
+           "roofline": roofline_figure, "tiles": tiles_figure, "memory": memory_figure, "stacked": stacked_figure,
+           "io-bound": None, "overview": overview_figure}
+
+
+def draw(kind: str, group: Group, options: Options):
+    """Yields (suffix of the file name, figure) of one question about one group."""
+    if kind not in {"tiles", "io-bound"}:
+        figure = FIGURES[kind](group, options)
+        if figure is not None:
+            yield group.suffix, figure
+        return
+    for part in tile_parts(group):
+        if kind == "tiles":
+            figure = tiles_figure(part, options)
+        else:
+            like = part.rows.iloc[0]
+            same = group.rows[(group.rows[["head_dim", "causal", "seqlen_q"]] == like[["head_dim", "causal", "seqlen_q"]]).all(axis=1)]
+            figure = io_bound_figure(part, options, same)
+        if figure is not None:
+            yield part.suffix, figure

@@ -5,7 +5,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from .rows import best_rows, size_label
-from .style import (COMPULSORY, binary_bytes_label, bytes_label, end_labels, look, seqlen_axis, time_label,
+from .style import (COMPULSORY, INK, binary_bytes_label, bytes_label, look, seqlen_axis, time_label,
                     value_axis)
 
 FLOOR = {"linewidth": 7, "alpha": 0.25, "solid_capstyle": "round"}  # the line that nothing can go below
@@ -63,12 +63,13 @@ def draw_time(axes, rows: pd.DataFrame, impls: list[str]) -> None:
     value_axis(axes, "time", time_label)
 
 
-def draw_speedup(axes, rows: pd.DataFrame, impls: list[str], baseline: str) -> None:
-    """Only lengths at which both the implementation and the baseline were measured and verified."""
+def draw_speedup(axes, rows: pd.DataFrame, impls: list[str], baseline: str) -> list[tuple]:
+    """Only lengths at which both the implementation and the baseline were measured and verified. Returns what stands at the
+    ends of the curves, for end_labels once every panel is drawn and the shared axis is final."""
     points = best_rows(rows, "time_us").set_index(["impl", "seqlen_q"])["time_us"]
     if baseline not in points.index.get_level_values("impl"):
         axes.text(0.5, 0.5, f"no verified rows of {baseline}", transform=axes.transAxes, ha="center")
-        return
+        return []
     base = points[baseline]
     axes.axhline(1, color=COMPULSORY, linewidth=1)
     seqlens: list[int] = []
@@ -88,61 +89,79 @@ def draw_speedup(axes, rows: pd.DataFrame, impls: list[str], baseline: str) -> N
     seqlen_axis(axes, seqlens)
     value_axis(axes, f"time of {baseline} / time", lambda v: f"{v:g}x", log=False)
     axes.set_ylim(0, max(axes.get_ylim()[1], top * 1.1))
-    end_labels(axes, labels)
+    return labels
 
 
-def draw_tflops(axes, rows: pd.DataFrame, impls: list[str]) -> None:
+def rate_unit(rows: pd.DataFrame) -> tuple[str, float]:
+    """Unit of a bar chart's axis, and how many of it one TFLOP/s is."""
+    return ("TFLOP/s", 1) if rows["tflops"].max() >= 1 else ("GFLOP/s", 1000)
+
+
+def draw_tflops(axes, rows: pd.DataFrame, impls: list[str], unit: tuple[str, float]) -> None:
     """Grouped bars, one group per length, the number on each bar; a case that did not fit says OOM in its place."""
     points = best_rows(rows, "tflops", smallest=False)
     oom = set(zip(*rows[rows["status"] == "oom"][["impl", "seqlen_q"]].values.T)) if (rows["status"] == "oom").any() else set()
     seqlens = sorted(set(points["seqlen_q"]) | {s for _, s in oom})
-    width = 0.84 / len(impls)
+    width = 0.86 / len(impls)
     crowded = len(impls) * len(seqlens) > 14  # numbers beside each other would touch: they stand upright
-    size = 7 if crowded else 8
+    text = {"textcoords": "offset points", "ha": "center", "va": "bottom", "fontsize": 8}
     for i, impl in enumerate(impls):
         mine = points[points["impl"] == impl].set_index("seqlen_q")["tflops"]
         color, _ = look(impl, impls)
         for group, seqlen in enumerate(seqlens):
             x = group + (i - (len(impls) - 1) / 2) * width
             if seqlen in mine.index:
-                value = float(mine[seqlen])
+                value = float(mine[seqlen]) * unit[1]
                 axes.bar(x, value, width * 0.94, color=color)
-                text = f"{value:.0f}" if value >= 10 else f"{value:.2g}"
-                axes.annotate(text, (x, value), xytext=(0, 2), textcoords="offset points", ha="center", va="bottom",
-                              fontsize=size, rotation=90 if crowded else 0)
+                axes.annotate(f"{value:.0f}" if value >= 10 else f"{value:.2g}", (x, value), xytext=(0, 2),
+                              rotation=90 if crowded else 0, **text)
             elif (impl, seqlen) in oom:
-                axes.annotate("OOM", (x, 0), xytext=(0, 3), textcoords="offset points", ha="center", va="bottom", rotation=90,
-                              fontsize=size, color=color)
+                axes.annotate("OOM", (x, 0), xytext=(0, 3), rotation=90, color=color, **text)
     axes.set_xticks(range(len(seqlens)), [size_label(s) for s in seqlens])
     axes.grid(axis="x", visible=False)
     axes.set_xlabel("sequence length")
-    axes.set_ylabel("TFLOP/s")
+    axes.set_ylabel(unit[0])
     axes.margins(y=0.2 if crowded else 0.12)
+    aside = 0.5 + max(0, 3 - len(seqlens)) / 2  # few lengths do not make broad bars
+    axes.set_xlim(-aside, len(seqlens) - 1 + aside)
+
+
+def with_memory(rows: pd.DataFrame) -> pd.DataFrame:
+    """Adds needed_bytes: operands, results and workspace, what must fit into the memory that was free."""
+    element = rows["dtype"].map({"fp32": 4, "fp16": 2, "bf16": 2})
+    queries = rows["batch"] * rows["heads"] * rows["seqlen_q"]
+    keys = rows["batch"] * rows["kv_heads"] * rows["seqlen_kv"]
+    operands = 2 * (queries + keys) * rows["head_dim"] * element + 4 * queries  # Q, O, K, V; LSE in fp32
+    return rows.assign(operand_bytes=operands, needed_bytes=operands + rows["workspace_bytes"])
 
 
 def draw_memory(axes, rows: pd.DataFrame, impls: list[str]) -> None:
-    """Workspace of what ran (markers), of what did not fit (crosses), and the memory that was free."""
-    known = rows[rows["workspace_bytes"].notna()].sort_values("seqlen_q")
-    for impl in impls:
-        mine = known[(known["impl"] == impl) & known["status"].isin(["ok", "oom"])].drop_duplicates("seqlen_q")
+    """What each case needs (markers: it ran; crosses: it did not fit), the part that is operands, and what was free."""
+    known = with_memory(rows[rows["workspace_bytes"].notna()]).sort_values(["seqlen_q", "status"], ascending=[True, False])
+    operands = known.drop_duplicates("seqlen_q")
+    axes.plot(operands["seqlen_q"], operands["operand_bytes"], color=COMPULSORY, **FLOOR)
+    for place, impl in enumerate(impls):
+        mine = known[known["impl"] == impl].drop_duplicates("seqlen_q")
         ok, oom = mine[mine["status"] == "ok"], mine[mine["status"] == "oom"]
         color, marker = look(impl, impls)
-        axes.plot(mine["seqlen_q"], mine["workspace_bytes"], color=color, linewidth=1.4)
-        axes.plot(ok["seqlen_q"], ok["workspace_bytes"], color=color, marker=marker, linestyle="none", clip_on=False)
-        axes.plot(oom["seqlen_q"], oom["workspace_bytes"], color=color, marker="x", linestyle="none", markersize=9,
+        axes.plot(mine["seqlen_q"], mine["needed_bytes"], color=color, linewidth=1.4)
+        axes.plot(ok["seqlen_q"], ok["needed_bytes"], color=color, marker=marker, linestyle="none",
+                  markersize=max(7.5 - 1.3 * place, 3))
+        axes.plot(oom["seqlen_q"], oom["needed_bytes"], color=color, marker="x", linestyle="none", markersize=9,
                   markeredgewidth=2.4)
     seqlen_axis(axes, known["seqlen_q"])
-    axes.set_yscale("symlog", base=2, linthresh=2**20, linscale=1)
-    largest = max(known["workspace_bytes"].max(), rows["available_bytes"].max(), 2**20)
-    top = max(largest * 4, axes.get_ylim()[1])  # panels share the axis: the one before may reach higher
-    axes.set_yticks([0.0] + [2.0**e for e in range(20, 61, 4) if 2.0**e <= top])
-    axes.set_ylim(0, top)
-    value_axis(axes, "workspace", binary_bytes_label, log=False)
+    axes.set_yscale("log", base=2)
     free = rows["available_bytes"].max()
+    low, high = axes.get_ylim()
     if pd.notna(free):
         axes.axhline(free, color=COMPULSORY, linestyle="--", linewidth=1.2)
         axes.annotate(f"free: {binary_bytes_label(free)}", (0.01, free), xycoords=("axes fraction", "data"), xytext=(2, 3),
-                      textcoords="offset points", fontsize=9, color=COMPULSORY)
+                      textcoords="offset points", fontsize=9, color=INK)
+        high = max(high, free * 4)
+    axes.set_ylim(low, high)
+    step = 2 if high / low < 2**14 else 4
+    axes.set_yticks([2.0**e for e in range(0, 63, step) if low <= 2.0**e <= high])
+    value_axis(axes, "operands + workspace", binary_bytes_label, log=False)
 
 
 def impl_handles(impls: list[str], bars: bool = False) -> list:
@@ -168,6 +187,7 @@ def bytes_handles(points: pd.DataFrame, impls: list[str]) -> list:
 
 def memory_handles(points: pd.DataFrame, impls: list[str]) -> list:
     handles = impl_handles(impls)
+    handles.append(Line2D([], [], color=COMPULSORY, label="operands and results alone", **FLOOR))
     if (points["status"] == "oom").any():
         handles.append(Line2D([], [], color=COMPULSORY, marker="x", linestyle="none", markersize=8, markeredgewidth=2.2,
                               label="does not fit (status oom)"))

@@ -10,7 +10,7 @@ class PlotError(Exception):
     """One line for the user: which file, what is wrong."""
 
 
-TEXT = ["status", "impl", "pass", "dtype", "fill", "cache", "device_name", "device_uuid", "tool_version", "bytes_source", "library"]
+TEXT = ["status", "message", "impl", "pass", "dtype", "fill", "cache", "device_name", "device_uuid", "tool_version", "bytes_source", "library"]
 COUNTS = ["batch", "heads", "kv_heads", "seqlen_q", "seqlen_kv", "head_dim", "causal", "window"]
 ALWAYS = ["status", "impl", "pass", "dtype", "device_name", "tool_version", *COUNTS]
 TIME = ["time_us", "time_lo_us", "time_hi_us"]
@@ -21,8 +21,22 @@ NEEDED = {  # columns beyond ALWAYS that a figure reads
     "speedup": TIME,
     "tflops": ["tflops"],
     "memory": ["workspace_bytes", "available_bytes"],
+    "roofline": ["time_us", "tflops", "model_flops", *BYTES],
+    "tiles": ["time_us", "tile_m", "tile_n", *BYTES],
+    "stacked": ["time_us", "kernels_us", "gaps_us", "executed_flops", *BYTES],
+    "io-bound": ["tile_m", "tile_n", *BYTES],
     "overview": BYTES + TIME,
 }
+OPTIONAL = ["ceiling_copy_gbps", "ceiling_matrix_tflops"]  # files of older versions do not have them
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the command line says beyond which rows."""
+
+    baseline: str = "naive"  # what speed-ups refer to
+    copy_gbps: float | None = None  # roof, where the file has none
+    matrix_tflops: float | None = None
 
 
 def read_file(path: str, kinds: list[str]) -> pd.DataFrame:
@@ -48,7 +62,10 @@ def read_file(path: str, kinds: list[str]) -> pd.DataFrame:
     rows = rows[rows["status"].notna()].copy()  # a last line torn by a killed run ends before its status
     for column in TEXT:
         rows[column] = rows[column].fillna("") if column in rows.columns else ""
-    for column in dict.fromkeys(c for c in needed if c not in TEXT):
+    for column in OPTIONAL:
+        if column not in rows.columns:
+            rows[column] = None
+    for column in dict.fromkeys(c for c in needed + OPTIONAL if c not in TEXT):
         numbers = pd.to_numeric(rows[column], errors="coerce")
         wrong = rows[column].notna() & numbers.isna()
         if wrong.any():
@@ -63,9 +80,40 @@ def read_file(path: str, kinds: list[str]) -> pd.DataFrame:
 
 def read_files(paths: list[str], kinds: list[str]) -> pd.DataFrame:
     rows = pd.concat([read_file(path, kinds) for path in paths], ignore_index=True)
+    return require_ok(rows, ", ".join(paths))
+
+
+def size(text: str) -> str:
+    """'4k' -> '4096', as the command line of attnprof takes sizes; anything else as it is."""
+    number, unit = text[:-1], text[-1:].lower()
+    return str(int(number) * {"k": 1024, "m": 1024**2}[unit]) if number.isdigit() and unit in {"k", "m"} else text
+
+
+def select(rows: pd.DataFrame, conditions: list[str]) -> pd.DataFrame:
+    """Rows that meet every COLUMN=VALUE[,VALUE...]."""
+    for condition in conditions:
+        column, equals, values = condition.partition("=")
+        if not equals or column not in rows.columns:
+            raise PlotError(f"--where '{condition}': give COLUMN=VALUE[,VALUE...] with a column of the file")
+        wanted = values.split(",")
+        if pd.api.types.is_numeric_dtype(rows[column]):
+            try:
+                keep = rows[column].isin([float(size(value)) for value in wanted])
+            except ValueError:
+                raise PlotError(f"--where '{condition}': column '{column}' holds numbers") from None
+        else:
+            keep = rows[column].fillna("").isin(wanted)
+        if not keep.any():
+            there = ", ".join(f"{v:g}" if isinstance(v, float) else str(v) for v in sorted(rows[column].dropna().unique())[:8])
+            raise PlotError(f"--where '{condition}': no such row; there are: {there or 'only empty cells'}")
+        rows = rows[keep]
+    return rows
+
+
+def require_ok(rows: pd.DataFrame, what: str) -> pd.DataFrame:
     if not (rows["status"] == "ok").any():
         counts = ", ".join(f"{count} {status}" for status, count in rows["status"].value_counts().items())
-        raise PlotError(f"{', '.join(paths)}: no row with status ok ({counts}): nothing to draw")
+        raise PlotError(f"{what}: no row with status ok ({counts}): nothing to draw")
     return rows
 
 
@@ -121,10 +169,10 @@ def footer(rows: pd.DataFrame) -> str:
     tokens = (rows["batch"] * rows["seqlen_q"]).unique()
     parts = [", ".join(versions)]
     if len(shapes) == 1:
-        parts.append(f"{shapes[0]} heads")
+        parts.append(f"{shapes[0]} head{'s' if shapes[0] > 1 else ''}")
     elif (rows["heads"] * rows["head_dim"]).nunique() == 1:
         parts.append(f"heads x head_dim = {rows['heads'].iloc[0] * rows['head_dim'].iloc[0]}")
-    if len(tokens) == 1:
+    if len(tokens) == 1 and rows["batch"].nunique() > 1:
         parts.append(f"{size_label(int(tokens[0]))} tokens (batch = tokens / seqlen)")
     elif rows["batch"].nunique() == 1:
         parts.append(f"batch {rows['batch'].iloc[0]}")
@@ -132,6 +180,13 @@ def footer(rows: pd.DataFrame) -> str:
     if len(cache) == 1:
         parts.append(f"{cache[0]} cache")
     return "   ·   ".join(part for part in parts if part)
+
+
+def with_bytes(rows: pd.DataFrame) -> pd.DataFrame:
+    """Adds hbm_bytes, read plus written, and bytes_from: cupti, counted, or model where nothing else is known."""
+    known = (rows["hbm_read_bytes"] + rows["hbm_write_bytes"]).astype(float)
+    return rows.assign(hbm_bytes=known.fillna(rows["model_hbm_bytes"]),
+                       bytes_from=rows["bytes_source"].where(known.notna(), "model"))
 
 
 def best_rows(rows: pd.DataFrame, by: str, smallest: bool = True) -> pd.DataFrame:

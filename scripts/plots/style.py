@@ -4,6 +4,7 @@ import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
+from matplotlib.colors import to_rgb  # noqa: E402
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator  # noqa: E402
 
 from .rows import size_label  # noqa: E402
@@ -23,14 +24,22 @@ IMPLS = {  # colour, marker
 }
 SPARE = [("#882255", "p"), ("#F0E442", "h"), ("#999999", "*")]
 COMPULSORY = "#555555"
+WIDTH = 8.8  # inches: shown 830 pixels wide, as on a README, 10 points are 13 pixels
 INK = "#222222"
 
 plt.rcParams.update({
     "font.size": 10, "axes.titlesize": 10.5, "axes.labelsize": 10, "legend.fontsize": 9.5, "axes.edgecolor": "#888888",
     "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.color": "#E4E4E4",
-    "grid.linewidth": 0.8, "axes.axisbelow": True, "lines.linewidth": 1.8, "lines.markersize": 6, "figure.dpi": 150,
+    "grid.linewidth": 0.8, "axes.axisbelow": True, "lines.linewidth": 1.8, "lines.markersize": 6, "figure.dpi": 190,
     "svg.hashsalt": "attnprof", "text.color": INK, "axes.labelcolor": INK, "xtick.color": INK, "ytick.color": INK,
 })
+
+
+def face(color, bytes_from: str):
+    """How full a marker is says where its bytes came from: measured, modelled (pale) or counted (open)."""
+    if bytes_from == "cupti":
+        return color
+    return "white" if bytes_from == "counted" else tuple(0.35 * c + 0.65 for c in to_rgb(color))
 
 
 def order_impls(names) -> list[str]:
@@ -64,6 +73,10 @@ def binary_bytes_label(value: float) -> str:
 
 def time_label(value_us: float) -> str:
     return f"{value_us * 1000:.3g} ns" if value_us < 1 else human(value_us, ["µs", "ms", "s"], 1000)
+
+
+def rate_label(tflops: float) -> str:
+    return human(tflops * 1000, ["GFLOP/s", "TFLOP/s", "PFLOP/s"], 1000)
 
 
 def seqlen_axis(axes, seqlens) -> None:
@@ -111,11 +124,28 @@ def _legend(figure, handles, top: float) -> int:
     return 0
 
 
-def finish(figure, title: str, subtitle: str, footer: str, handles) -> None:
-    """Title above, legend below it, footer at the bottom; panels fill what is between."""
+def _wrap(figure, text: str, size: float) -> list[str]:
+    """Breaks at blanks, so that each line fits the figure."""
+    probe = figure.text(0, 0, "", fontsize=size)
+    lines = [""]
+    for word in text.split(" "):
+        probe.set_text(f"{lines[-1]} {word}".strip())
+        if lines[-1] and probe.get_window_extent().width > 0.976 * figure.bbox.width:
+            lines.append(word)
+        else:
+            lines[-1] = f"{lines[-1]} {word}" if lines[-1] else word
+    probe.remove()
+    return lines
+
+
+def finish(figure, title: str, subtitle: str, footer: str, handles, notes: list[str] = ()) -> None:
+    """Title above, legend below it, notes and footer at the bottom; panels fill what is between."""
     height = figure.get_size_inches()[1]
     figure.text(0.012, 1 - 0.10 / height, title, fontsize=13, fontweight="bold", va="top")
-    figure.text(0.012, 1 - 0.36 / height, subtitle, fontsize=10, color="#555555", va="top")
-    lines = _legend(figure, handles, 1 - 0.53 / height)
-    figure.text(0.012, 0.06 / height, footer, fontsize=8.5, color="#777777", va="bottom")
-    figure.tight_layout(rect=(0, 0.22 / height, 1, 1 - (0.58 + 0.24 * lines) / height), w_pad=1.6, h_pad=1.4)
+    below = _wrap(figure, subtitle, 10)
+    figure.text(0.012, 1 - 0.36 / height, "\n".join(below), fontsize=10, color="#555555", va="top")
+    more = 0.19 * (len(below) - 1)
+    lines = _legend(figure, handles, 1 - (0.53 + more) / height)
+    wrapped = [line for text in [*notes, footer] for line in _wrap(figure, text, 8.5)]
+    figure.text(0.012, 0.06 / height, "\n".join(wrapped), fontsize=8.5, color="#666666", va="bottom", linespacing=1.25)
+    figure.tight_layout(rect=(0, (0.08 + 0.148 * len(wrapped)) / height, 1, 1 - (0.58 + more + 0.24 * lines) / height), w_pad=1.6, h_pad=1.4)

@@ -9,39 +9,15 @@
 #include <string>
 
 #include "catch.hpp"
+#include "run_program.hpp"
 #include "temp_folder.hpp"
 
 namespace {
 
 namespace fs = std::filesystem;
 
-struct Outcome {
-  int exit_code = -1;
-  std::string out;
-  std::string err;
-};
-
-std::string slurp(const fs::path& path) {
-  std::ifstream in(path);
-  std::stringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
-/// Runs the built program through a shell; `prefix` may set variables.
 Outcome attnprof(const std::string& arguments, const std::string& prefix = "") {
-  TempFolder scratch;
-  const fs::path out = scratch.path / "out", err = scratch.path / "err";
-  const std::string command = prefix + " '" ATTNPROF_BINARY "' " + arguments + " >" + out.string() + " 2>" +
-                              err.string() + " </dev/null";
-  const int status = std::system(command.c_str());
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), slurp(out), slurp(err)};
-}
-
-int lines(const std::string& text) {
-  int count = 0;
-  for (char c : text) count += c == '\n';
-  return count;
+  return run_program(arguments, prefix);
 }
 
 constexpr const char* kTiny =
@@ -77,6 +53,14 @@ TEST_CASE("bad input ends with exit code 2 and one line that quotes it", "[cli]"
            Bad{"sweep --device cpu --config /nonexistent.toml", "/nonexistent.toml"},
            Bad{"sweep --device cpu --tokens 16k --batch 2", "tokens"},
            Bad{"sweep --device cpu --resume", "--csv"},
+           Bad{"sweep --device cpu --seqlen 64 --shard 0/4", "0/4"},
+           Bad{"sweep --device cpu --seqlen 64 --shard 5/4", "5/4"},
+           Bad{"sweep --device cpu --seqlen 64 --shard x", "'x'"},
+           Bad{"sweep --device cpu --seqlen 64 --shard ''", "shard"},
+           Bad{"merge", "files"},
+           Bad{"merge /nonexistent.csv -o x.csv", "/nonexistent.csv"},
+           Bad{"merge /dev/null -o x.csv", "nothing to merge"},
+           Bad{"merge x.csv -o x.csv", "x.csv"},
            Bad{"sweep --device cpu --csv - --json -", "stdout"},
            Bad{"sweep --device cpu --frobnicate 3", "frobnicate"},
            Bad{"trace --scores 1,2 --values 1", "1"},

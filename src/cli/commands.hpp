@@ -14,6 +14,7 @@ void add_verify(CLI::App& app, Action& action);
 void add_model(CLI::App& app, Action& action);
 void add_trace(CLI::App& app, Action& action);
 void add_ceilings(CLI::App& app, Action& action);
+void add_merge(CLI::App& app, Action& action);
 void add_list(CLI::App& app, Action& action);
 
 }  // namespace attnprof

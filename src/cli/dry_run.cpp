@@ -19,10 +19,13 @@ std::string tile_text(const KernelConfig& c) {
 
 }  // namespace
 
-int print_dry_run(const std::vector<PlannedRow>& rows, const DeviceInfo& device, int64_t free_bytes) {
+int print_dry_run(const std::vector<PlannedRow>& rows, const RunConditions& run, const DeviceInfo& device,
+                  int64_t free_bytes) {
   const std::optional<GpuModel> gpu = match_gpu_model(device);
-  fmt::print("{} planned rows on {}; {} of its memory are free. Bytes follow from each schedule{}.\n\n",
-             rows.size(), device.name, human_bytes(static_cast<double>(free_bytes)),
+  const std::string part =
+      run.shard.empty() ? "" : fmt::format(" (shard {} of {})", run.shard, run.plan_rows);
+  fmt::print("{} planned rows{} on {}; {} of its memory are free. Bytes follow from each schedule{}.\n\n",
+             rows.size(), part, device.name, human_bytes(static_cast<double>(free_bytes)),
              gpu ? ", times from datasheet rates: no run can be faster" : "");
   size_t width = 7;
   for (const PlannedRow& row : rows) width = std::max(width, describe(row.planned.problem).size());

@@ -80,6 +80,7 @@ int main(int argc, char** argv) {
   attnprof::add_model(app, action);
   attnprof::add_trace(app, action);
   attnprof::add_ceilings(app, action);
+  attnprof::add_merge(app, action);
   attnprof::add_list(app, action);
   try {
     const std::string unknown = unknown_command(app, argc, argv);

@@ -21,6 +21,7 @@
 #include "core/error.hpp"
 #include "gpu/gpu.hpp"
 #include "measure/runner.hpp"
+#include "measure/shard.hpp"
 #include "report/csv.hpp"
 #include "report/resume.hpp"
 #include "report/table.hpp"
@@ -47,6 +48,24 @@ struct Finished {
 
 bool is_bad(const Record& r) {
   return r.status == Status::failed || r.status == Status::verify_failed || r.status == Status::no_samples;
+}
+
+std::vector<std::string> keys_of(const std::vector<PlannedRow>& rows, const DeviceInfo& device,
+                                 const RunConditions& run) {
+  std::vector<std::string> keys;
+  for (const PlannedRow& row : rows) keys.push_back(record_key(blank_record(row, device, run)));
+  return keys;
+}
+
+/// Leaves the rows of --shard, and says so when there are none.
+void take_shard(std::vector<PlannedRow>& rows, RunConditions& run, const SweepOptions& o,
+                const DeviceInfo& device) {
+  const Shard shard = parse_shard(*o.shard);
+  run.shard = fmt::format("{}/{}", shard.index, shard.count);
+  const size_t problems = group_by_problem(rows).size();
+  rows = rows_of_shard(rows, shard,
+                       [&](const PlannedRow& row) { return predicted_seconds(row, device, o.run.stopping); });
+  if (rows.empty()) say("shard {} has no rows: the plan has {} problems", run.shard, problems);
 }
 
 /// Rows of a resumed file are not measured again.
@@ -187,10 +206,13 @@ int run_sweep(SweepOptions o) {
   const DeviceChoice choice = choose_device(o.device);
   const std::vector<PlannedCase> cases = planned_cases(o.axes, choice.kind());
   const std::unique_ptr<Device> device = open_device(choice, o.threads);
-  const RunConditions run = conditions(o);
+  RunConditions run = conditions(o);
   std::vector<PlannedRow> rows = plan(cases, device->info(), find_implementation);
+  run.plan = plan_name(keys_of(rows, device->info(), run));
+  run.plan_rows = static_cast<int64_t>(rows.size());
   if (!choice.note.empty() && !o.quiet) say("{}", choice.note);
-  if (o.dry_run) return print_dry_run(rows, device->info(), device->free_bytes());
+  if (o.shard) take_shard(rows, run, o, device->info());
+  if (o.dry_run) return print_dry_run(rows, run, device->info(), device->free_bytes());
 
   const Finished finished = o.resume ? drop_finished(rows, o, device->info(), run) : Finished{};
   o.run.cache = run.cache;

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "core/error.hpp"
+#include "measure/shard.hpp"
 
 namespace attnprof {
 namespace {
@@ -31,6 +32,10 @@ void setup_common(CLI::App& app, SweepOptions& o) {
       ->group("Output");
   app.add_flag("--dry-run", o.dry_run,
                "Print the planned rows with predicted bytes, memory and time; measure nothing")
+      ->group("Output");
+  app.add_option("--shard", o.shard,
+                 "Measure part i of n of the planned problems; `attnprof merge` joins the files of all n")
+      ->type_name("i/n")
       ->group("Output");
   app.add_flag("--quiet", o.quiet, "No table, no progress; warnings and errors only")->group("Output");
   app.add_option("--verify-rows", o.run.verify_rows, "Random rows of each output checked against float64")
@@ -86,6 +91,7 @@ void setup(CLI::App& command, SweepOptions& o) {
 }
 
 void check(const SweepOptions& o) {
+  if (o.shard) parse_shard(*o.shard);
   if (o.csv == "-" && o.json == "-") {
     throw UsageError("--csv - and --json - both want stdout; send one to a file");
   }

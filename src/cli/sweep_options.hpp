@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <string>
 
 #include "cli/axis_options.hpp"
@@ -16,6 +17,7 @@ struct SweepOptions {
   int threads = 0;
   std::string csv, json;
   bool resume = false;
+  std::optional<std::string> shard;  ///< as typed
   bool dry_run = false;
   bool quiet = false;
   std::string cache = "cold";

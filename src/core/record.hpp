@@ -69,6 +69,9 @@ struct RunConditions {
   std::string command;    ///< reproduces this row
   std::string timestamp;  ///< UTC, ISO 8601
   std::string hostname;
+  std::string plan;       ///< name of the sweep's plan (measure/shard.hpp); "" outside sweeps
+  int64_t plan_rows = 0;  ///< rows that the whole plan has
+  std::string shard;      ///< "2/4"; "" when the sweep is not split
 };
 
 struct Record {
@@ -88,6 +91,7 @@ struct Record {
   std::optional<double> compile_ms;
   std::string library;  ///< that computed the case, with its version; "" for our own kernels
   ClockReading clocks;
+  int64_t plan_row = 0;  ///< place in the plan, from 1
 };
 
 }  // namespace attnprof

@@ -67,7 +67,9 @@ std::vector<PlannedRow> plan(const std::vector<PlannedCase>& cases, const Device
   std::set<decltype(identity(Case{}))> seen;
   for (const PlannedCase& typed : cases) {
     PlannedRow row = plan_row(typed, device, find);
-    if (seen.insert(identity(row.planned)).second) rows.push_back(std::move(row));
+    if (!seen.insert(identity(row.planned)).second) continue;
+    row.plan_row = static_cast<int64_t>(rows.size()) + 1;
+    rows.push_back(std::move(row));
   }
   return rows;
 }
@@ -104,6 +106,7 @@ Record blank_record(const PlannedRow& row, const DeviceInfo& device, const RunCo
   record.conditions.timestamp = utc_now();
   record.status = row.status;
   record.message = row.reason;
+  record.plan_row = row.plan_row;
   if (row.status == Status::ok) {
     record.model = row.model;
     record.workspace_bytes = row.workspace_bytes;

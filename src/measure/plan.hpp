@@ -23,6 +23,7 @@ struct PlannedRow {
   ModelledWork model;
   int64_t workspace_bytes = 0;
   int64_t memory_bytes = 0;  ///< operands, results and workspace together
+  int64_t plan_row = 0;      ///< place in the plan, from 1; kept when rows are left out later
 };
 
 /// Looks a name up for a device; `find_implementation` of cli/registry.hpp, or a test's own.

@@ -38,6 +38,14 @@ std::vector<Column> environment_columns() {
       {"timestamp", "", "when the row was measured, UTC, ISO 8601", false,
        [](R r) { return text_cell(r.conditions.timestamp); }},
       {"hostname", "", "name of the machine", false, [](R r) { return text_cell(r.conditions.hostname); }},
+      {"plan", "", "name of the sweep's plan: the same in all shards of one sweep", false,
+       [](R r) { return text_cell(r.conditions.plan); }},
+      {"plan_row", "", "place of the row in the plan, from 1: what `attnprof merge` orders by", false,
+       [](R r) -> Cell { return r.conditions.plan.empty() ? Cell() : Cell(r.plan_row); }},
+      {"plan_rows", "", "rows that the plan has, in all shards together", false,
+       [](R r) { return nonzero_cell(r.conditions.plan_rows); }},
+      {"shard", "", "part of the sweep that measured the row, 2/4; empty when the sweep was not split", false,
+       [](R r) { return text_cell(r.conditions.shard); }},
       {"command", "", "repeats this row", false, [](R r) { return text_cell(r.conditions.command); }},
   };
 }

@@ -34,26 +34,31 @@ std::string header_line() {
   return line + '\n';
 }
 
+std::optional<CsvTable> parse_finished_rows(const std::string& text, const std::string& path) {
+  // A run can die while it writes the header.
+  if (starts_our_header(text) && (text.empty() || text.back() != '\n')) return std::nullopt;
+  CsvTable table = parse_csv(text, path);
+  if (table.final_newline) return table;
+  if (table.complete_bytes > 0 && !table.torn_last_row && !table.rows.empty()) {
+    table.rows.pop_back();  // complete as it may look, its last cell can be cut
+    table.row_lines.pop_back();
+  }
+  table.torn_last_row = true;
+  return table;
+}
+
 std::optional<CsvTable> read_own_csv(const std::string& path) {
   const auto text = read_existing(path);
-  // A run can die while it writes the header: then nothing is lost by starting again.
-  if (!text || starts_our_header(*text)) {
-    if (!text || text->empty() || text->back() != '\n') return std::nullopt;
-  }
-  CsvTable table = parse_csv(*text, path);
+  if (!text) return std::nullopt;
+  const auto found = parse_finished_rows(*text, path);
+  if (!found) return std::nullopt;
+  const CsvTable& table = *found;
   for (const Column& column : columns()) {
     if (table.has(column.name)) continue;
     throw UsageError("cannot continue '" + path + "': it has no column '" + std::string(column.name) +
                      "', so it was not written by this version; choose a new file");
   }
   if (table.complete_bytes == 0) return std::nullopt;  // a header without line end, and no row
-  if (!table.final_newline) {                          // complete as it may look, its last cell can be cut
-    if (!table.torn_last_row && !table.rows.empty()) {
-      table.rows.pop_back();
-      table.row_lines.pop_back();
-    }
-    table.torn_last_row = true;
-  }
   const size_t schema = table.column("schema");
   const std::string expected = std::to_string(kSchemaVersion);
   for (size_t row = 0; row < table.rows.size(); ++row) {
@@ -62,7 +67,7 @@ std::optional<CsvTable> read_own_csv(const std::string& path) {
                      " has '" + table.rows[row][schema] + "' in column 'schema', this version writes " +
                      expected + "; choose a new file");
   }
-  return table;
+  return found;
 }
 
 ResumeInfo read_resume(const std::string& path) {

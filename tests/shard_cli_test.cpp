@@ -1,0 +1,78 @@
+// Splitting a sweep and joining it again, as users do it: by commands and files.
+#include <set>
+#include <string>
+
+#include "catch.hpp"
+#include "report/csv.hpp"
+#include "run_program.hpp"
+
+using namespace attnprof;
+
+namespace {
+
+constexpr const char* kTiny =
+    "sweep --device cpu --seqlen 64,128 --heads 2 --head-dim 32 --max-time 0.05 --min-samples 6";
+
+}  // namespace
+
+TEST_CASE("shards of a sweep, one of them resumed, merge into the rows of one run", "[cli]") {
+  TempFolder scratch;
+  const auto file = [&](const std::string& name) { return (scratch.path / name).string(); };
+  const std::string sweep = std::string(kTiny) + " --causal both --threads 1 --quiet ";
+  REQUIRE(run_program(sweep + "--csv " + file("one.csv")).exit_code == 0);
+  for (const char* i : {"1", "2", "3"}) {
+    const std::string options = sweep + "--shard " + i + "/3 --csv " + file(std::string(i) + ".csv");
+    REQUIRE(run_program(options).exit_code == 0);
+    if (std::string(i) != "2") continue;
+    const std::string whole = slurp(file("2.csv"));
+    std::ofstream(file("2.csv"), std::ios::binary)
+        << whole.substr(0, whole.rfind('\n', whole.size() - 2) + 30);
+    const Outcome torn = run_program("merge " + file("1.csv") + " " + file("2.csv") + " -o -");
+    CHECK(torn.err.find("2.csv: its last row is torn") != std::string::npos);
+    const Outcome resumed = run_program(options + " --resume");
+    CHECK(resumed.exit_code == 0);
+    CHECK(lines(slurp(file("2.csv"))) == lines(whole));
+  }
+  const std::string two = "merge " + file("3.csv") + " " + file("1.csv");
+  const Outcome partial = run_program(two + " -o " + file("partial.csv"));
+  CHECK(partial.exit_code == 0);
+  CHECK(partial.err.find("no row is of shard 2/3") != std::string::npos);
+  const Outcome refused = run_program(two + " --require-complete -o " + file("none.csv"));
+  CHECK(refused.exit_code == 2);
+  CHECK(lines(refused.err) == 1);
+  CHECK_FALSE(std::filesystem::exists(file("none.csv")));
+
+  const Outcome merged =
+      run_program(two + " " + file("2.csv") + " --require-complete -o " + file("merged.csv"));
+  INFO(merged.err);
+  CHECK(merged.exit_code == 0);
+  const CsvTable one = read_csv_file(file("one.csv")), all = read_csv_file(file("merged.csv"));
+  REQUIRE(one.rows.size() == 8);
+  REQUIRE(all.rows.size() == 8);
+  CHECK(one.header == all.header);
+  std::set<std::string> shards;
+  for (size_t i = 0; i < 8; ++i) {
+    CHECK(row_key(one, i) == row_key(all, i));
+    for (const char* name :
+         {"hbm_read_bytes", "hbm_write_bytes", "model_flops", "rel_err", "plan", "plan_row"}) {
+      CHECK(one.rows[i][one.column(name)] == all.rows[i][all.column(name)]);
+    }
+    shards.insert(all.rows[i][all.column("shard")]);
+  }
+  CHECK(shards == std::set<std::string>{"1/3", "2/3", "3/3"});
+
+  const Outcome conflict =
+      run_program("merge " + file("one.csv") + " " + file("1.csv") + " -o " + file("none.csv"));
+  CHECK(conflict.exit_code == 2);
+  CHECK(conflict.err.find("one.csv:") != std::string::npos);
+  CHECK(conflict.err.find("1.csv:2 ") != std::string::npos);
+}
+
+TEST_CASE("the dry run of a shard names it and lists its rows only", "[cli]") {
+  const Outcome o = run_program(std::string(kTiny) + " --causal both --shard 2/4 --dry-run");
+  CHECK(o.exit_code == 0);
+  CHECK(o.out.find("2 planned rows (shard 2/4 of 8)") == 0);
+  const Outcome none = run_program(std::string(kTiny) + " --shard 4/4 --dry-run");
+  CHECK(none.exit_code == 0);
+  CHECK(none.err.find("shard 4/4 has no rows: the plan has 2 problems") != std::string::npos);
+}

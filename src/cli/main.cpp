@@ -17,10 +17,11 @@
 namespace {
 
 constexpr const char* kFooter =
-    "Exit codes: 0 done; 1 reserved for comparisons; 2 usage or bad input; 3 asked-for device or counters "
+    "Exit codes: 0 done, or holds; 1 regression found; 2 usage or bad input; 3 asked-for device or counters "
     "not "
-    "available;\n"
-    "4 a result failed verification or could not be measured; 130 interrupted.";
+    "available,\n"
+    "or a comparison that cannot be made; 4 a result failed verification or could not be measured; 130 "
+    "interrupted.";
 
 /// One line on stderr; exit code as given.
 int complain(const char* message, attnprof::ExitCode code) {
@@ -81,6 +82,7 @@ int main(int argc, char** argv) {
   attnprof::add_trace(app, action);
   attnprof::add_ceilings(app, action);
   attnprof::add_merge(app, action);
+  attnprof::add_check(app, action);
   attnprof::add_list(app, action);
   try {
     const std::string unknown = unknown_command(app, argc, argv);

@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <system_error>
 
@@ -88,6 +89,36 @@ void require_writable(const std::string& path) {
   if (fd < 0) cannot("open", path, errno);
   const Descriptor closer{fd};
   lock_for_writing(fd, path);
+}
+
+void replace_file(const std::string& path, std::string_view text) {
+  require_writable(path);
+  std::error_code error;
+  const std::string target = std::filesystem::weakly_canonical(path, error).string();
+  if (error) cannot("replace", path, error.value());
+  struct stat status {};
+  const bool exists = ::stat(target.c_str(), &status) == 0;
+  if (exists && !S_ISREG(status.st_mode)) cannot("replace", path, EINVAL);
+  std::string temporary = target + ".XXXXXX";
+  const int fd = ::mkstemp(temporary.data());
+  if (fd < 0) cannot("write beside", path, errno);
+  int failed = 0;
+  {
+    const Descriptor closer{fd};
+    const mode_t mask = ::umask(0);
+    ::umask(mask);
+    if (::fchmod(fd, exists ? status.st_mode & 07777 : 0666 & ~mask) != 0) failed = errno;
+    for (size_t done = 0; failed == 0 && done < text.size();) {
+      const ssize_t put = ::write(fd, text.data() + done, text.size() - done);
+      if (put > 0) done += static_cast<size_t>(put);
+      if (put < 0 && errno != EINTR) failed = errno;
+    }
+    if (failed == 0 && ::fsync(fd) != 0) failed = errno;  // the name must not come before the content
+  }
+  if (failed == 0 && ::rename(temporary.c_str(), target.c_str()) != 0) failed = errno;
+  if (failed == 0) return;
+  ::unlink(temporary.c_str());
+  cannot("replace", path, failed);
 }
 
 OutputFile::OutputFile(const std::string& path, bool append) : name_(path) {

@@ -15,6 +15,11 @@ std::string read_whole_file(const std::string& path);
 /// a device).
 std::optional<std::string> read_existing(const std::string& path);
 
+/// Replaces the content of `path`, or creates it: a reader sees the old file or the new one, never a part,
+/// also when this is interrupted. Keeps the permissions; a link stays a link, what it points to is replaced.
+/// Throws UsageError.
+void replace_file(const std::string& path, std::string_view text);
+
 /// A file being written, or stdout ("-"). Move is not needed; not thread-safe.
 class OutputFile {
  public:

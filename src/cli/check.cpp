@@ -1,0 +1,244 @@
+// attnprof check: the gate for CI.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+
+#include "cli/commands.hpp"
+#include "cli/say.hpp"
+#include "compare/gate.hpp"
+#include "compare/gate_report.hpp"
+#include "core/error.hpp"
+#include "report/csv.hpp"
+#include "report/file_io.hpp"
+
+namespace attnprof {
+namespace {
+
+struct CheckOptions {
+  std::vector<std::string> baselines, news;
+  std::string thresholds_file;
+  LimitChanges limits;
+  std::optional<double> alpha;
+  std::vector<std::string> only, fail, warn, ignore;
+  bool allow_device_mismatch = false;
+  bool annotations = false, all = false, update = false;
+  std::string markdown, junit;
+};
+
+constexpr const char* kAbout =
+    "Gate a new build's rows against a baseline's. A time counts as slower when it rose by more than the "
+    "threshold "
+    "and by more than its noise explains, all cases together; bytes and FLOPs count exactly, or by their "
+    "threshold "
+    "where hardware counters measured them.";
+
+constexpr const char* kFooter =
+    "Repeats: --baseline given several times, or several NEW files, are runs of one build; their spread is "
+    "each "
+    "case's noise. Without repeats 0.2% is assumed (2% on a CPU), or what the cases scatter by, where that "
+    "is more.\n"
+    "Exit codes: 4 a result failed verification; else 1 something fails; else 3 something could not be "
+    "judged that "
+    "should have been (another device or driver, counters refused); else 0. 2 for bad input.\n"
+    "Another machine: `--only bytes,flops,workspace,status` judges what does not depend on it.";
+
+void add_limits(CLI::App& app, CheckOptions& o) {
+  const auto percent = [&app](const char* name, std::optional<double>& value, const char* help) {
+    app.add_option(name, value, help)->type_name("PCT")->check(CLI::Range(0.0, 1000.0))->group("Limits");
+  };
+  percent("--time-pct", o.limits.time_pct, "Slow-downs below this never count (default 2)");
+  percent("--noise-pct", o.limits.noise_pct,
+          "Standard deviation between runs that is assumed at least (default 0.2; on a CPU 2)");
+  percent("--bytes-pct", o.limits.bytes_pct, "For measured bytes (default 1); counted ones are exact");
+  percent("--flops-pct", o.limits.flops_pct, "For measured FLOPs (default 1); counted ones are exact");
+  percent("--workspace-pct", o.limits.workspace_pct, "For workspace (default 0: exact)");
+  app.add_option(
+         "--alpha", o.alpha,
+         fmt::format("Chance that a run of the same build fails for its times (default {})", kDefaultAlpha))
+      ->type_name("P")
+      ->check(CLI::Range(1e-9, 0.5))
+      ->group("Limits");
+  app.add_option(
+         "--thresholds", o.thresholds_file,
+         "TOML file: time_pct, ..., a policy for each subject, and [[override]] tables for some cases")
+      ->type_name("FILE")
+      ->group("Limits");
+}
+
+void add_policies(CLI::App& app, CheckOptions& o) {
+  const auto list = [&app](const char* name, std::vector<std::string>& value, const char* help) {
+    app.add_option(name, value, help)
+        ->type_name("LIST")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->group("Subjects: time, bytes, flops, workspace, status, missing, new");
+  };
+  list("--only", o.only, "Judge only these of time, bytes, flops, workspace, status");
+  list("--fail", o.fail, "A change for the worse fails (default: all but new)");
+  list("--warn", o.warn, "It is reported only (default: new)");
+  list("--ignore", o.ignore, "It is not looked at");
+}
+
+void add_outputs(CLI::App& app, CheckOptions& o) {
+  app.add_option("--markdown", o.markdown, "Write a summary for a pull request; - for stdout")
+      ->type_name("FILE")
+      ->group("Output");
+  app.add_option("--junit", o.junit, "Write JUnit XML, one test case for every case and quantity")
+      ->type_name("FILE")
+      ->group("Output");
+  app.add_flag("--annotations", o.annotations,
+               "Print GitHub annotations (::error ...); done by itself where GITHUB_ACTIONS is true")
+      ->group("Output");
+  app.add_flag("--all", o.all, "Print every quantity, also what is better or the same")->group("Output");
+  app.add_flag(
+         "--update", o.update,
+         "Then replace the baseline by the new file (each by its own, in order), whatever changed; refused "
+         "when a result failed verification")
+      ->group("Output");
+}
+
+GateOptions gate_options(const CheckOptions& o) {
+  GateOptions gate;
+  if (!o.thresholds_file.empty()) gate.thresholds = read_thresholds(o.thresholds_file);
+  o.limits.apply_to(gate.thresholds.global);
+  gate.alpha = o.alpha.value_or(gate.thresholds.alpha.value_or(kDefaultAlpha));
+  gate.allow_device_mismatch = o.allow_device_mismatch;
+  auto& policy = gate.thresholds.final_word.policy;
+  const auto set = [&policy](const std::vector<std::string>& subjects, Policy value, const char* option) {
+    for (const std::string& name : subjects) {
+      try {
+        auto& place = policy[static_cast<size_t>(parse_subject(name))];
+        if (place && *place != value) throw UsageError(fmt::format("'{}' has two policies", name));
+        place = value;
+      } catch (const UsageError& e) {
+        throw UsageError(fmt::format("{}: {}", option, e.what()));
+      }
+    }
+  };
+  set(o.fail, Policy::fail, "--fail");
+  set(o.warn, Policy::warn, "--warn");
+  set(o.ignore, Policy::ignore, "--ignore");
+  if (o.only.empty()) return gate;
+  std::vector<Subject> asked;
+  for (const std::string& name : o.only) {
+    asked.push_back(parse_subject(name));
+    if (asked.back() == Subject::missing || asked.back() == Subject::added)
+      throw UsageError(fmt::format("--only: '{}' is no quantity; --ignore {} turns it off", name, name));
+  }
+  for (const Subject s :
+       {Subject::time, Subject::bytes, Subject::flops, Subject::workspace, Subject::status}) {
+    if (std::find(asked.begin(), asked.end(), s) == asked.end())
+      policy[static_cast<size_t>(s)] = Policy::ignore;
+  }
+  return gate;
+}
+
+void validate(const CheckOptions& o) {
+  size_t from_stdin = 0;
+  for (const auto* files : {&o.baselines, &o.news}) {
+    for (const std::string& file : *files) {
+      from_stdin += file == "-";
+      if (file.empty()) throw UsageError("a file name is empty; give a CSV, or - for standard input");
+    }
+  }
+  if (from_stdin > 1) throw UsageError("standard input (-) can be read once only; give files");
+  if (o.update && from_stdin > 0) throw UsageError("--update needs files, not standard input");
+  if (o.update && o.baselines.size() != o.news.size()) {
+    throw UsageError(fmt::format("--update replaces each baseline by one new file; {} and {} were given",
+                                 o.baselines.size(), o.news.size()));
+  }
+  for (const std::string& baseline : o.baselines) {
+    for (const std::string& file : o.news) {
+      std::error_code ignored;
+      if (o.update && std::filesystem::equivalent(baseline, file, ignored))
+        throw UsageError(fmt::format("--update: '{}' is baseline and new file both", file));
+    }
+  }
+  for (const std::string& path : {o.markdown, o.junit}) {
+    if (!path.empty()) require_writable(path);
+  }
+}
+
+std::vector<RowFile> read_all(const std::vector<std::string>& paths) {
+  std::vector<RowFile> files;
+  for (const std::string& path : paths) files.push_back(read_rows(path));
+  return files;
+}
+
+void print(const GateReport& report, const CheckOptions& o) {
+  for (const std::string& warning : report.warnings) say("warning: {}", warning);
+  if (o.markdown != "-") fmt::print("{}", gate_table(report, o.all));
+  const char* actions = std::getenv("GITHUB_ACTIONS");
+  if (o.annotations || (actions != nullptr && std::string_view(actions) == "true"))
+    fmt::print("{}", gate_annotations(report));
+  if (!o.markdown.empty()) OutputFile(o.markdown, false).write(gate_markdown(report));
+  if (!o.junit.empty()) OutputFile(o.junit, false).write(gate_junit(report));
+}
+
+/// Replaces each baseline by its new file.
+int update(const CheckOptions& o, const std::vector<RowFile>& news) {
+  for (const RowFile& file : news) {
+    if (file.torn_last_row)
+      throw UsageError(
+          fmt::format("--update: the last line of '{}' was cut off; measure it again", file.file));
+    for (const Row& row : file.rows) {
+      if (row.verified() || row.status() == Status::skipped || row.status() == Status::unsupported ||
+          row.status() == Status::oom) {
+        continue;
+      }
+      say("--update: not done: {}: {} is {}", row.where(), row.label(), row.why_unverified());
+      return static_cast<int>(ExitCode::verification);
+    }
+  }
+  for (size_t i = 0; i < news.size(); ++i) {
+    replace_file(o.baselines[i], read_whole_file(o.news[i]));
+    say("{} now holds the {} rows of {}", o.baselines[i], news[i].rows.size(), o.news[i]);
+  }
+  return 0;
+}
+
+int run_check(const CheckOptions& o) {
+  validate(o);
+  const GateOptions gate = gate_options(o);
+  const std::vector<RowFile> news = read_all(o.news);
+  if (o.update && !std::filesystem::exists(o.baselines.front())) return update(o, news);
+  const std::vector<RowFile> baselines = read_all(o.baselines);
+  try {
+    const GateReport report = judge_rows(baselines, news, gate);
+    print(report, o);
+    if (!o.update) return static_cast<int>(exit_code(report));
+  } catch (const UnavailableError& e) {
+    if (!o.update) throw;
+    say("{}", e.what());  // a baseline from a new machine is a reason to update
+  }
+  return update(o, news);
+}
+
+}  // namespace
+
+void add_check(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand("check", kAbout);
+  const auto options = std::make_shared<CheckOptions>();
+  command->footer(kFooter);
+  command
+      ->add_option("--baseline", options->baselines,
+                   "CSV to hold against; several times: repeats of the same build")
+      ->required()
+      ->allow_extra_args(false)
+      ->type_name("FILE");
+  command->add_option("new", options->news, "CSV of the new build; several: repeats; - for stdin")
+      ->required()
+      ->type_name("NEW");
+  command->add_flag("--allow-device-mismatch", options->allow_device_mismatch,
+                    "Judge times (and measured bytes) also across devices or drivers, with a warning");
+  add_limits(*command, *options);
+  add_policies(*command, *options);
+  add_outputs(*command, *options);
+  command->callback([&action, options] { action = [options] { return run_check(*options); }; });
+}
+
+}  // namespace attnprof

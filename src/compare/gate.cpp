@@ -1,0 +1,345 @@
+#include "compare/gate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "compare/matching.hpp"
+#include "core/stats.hpp"
+#include "report/human.hpp"
+#include "report/table.hpp"
+
+namespace attnprof {
+
+namespace {
+
+/// What another process and the counters themselves add to a measured count of bytes: 74 and 166 kB beyond
+/// the model were seen in launches that move 2.4 GB (docs/results/h200.csv).
+constexpr double kMeasuredSlackBytes = 256 * 1024;
+/// Deviation between runs that is assumed of a CPU; see Limits::noise_pct.
+constexpr double kHostNoisePct = 2;
+constexpr double kDeviceNoisePct = 0.2;
+constexpr size_t kHintsAtMost = 20;  ///< looking for the nearest row of each of a million would take long
+
+struct Quantity {
+  std::string_view column;
+  Subject subject;
+  bool measured;  ///< by counters, on a GPU; where bytes are counted they are exact
+};
+constexpr Quantity kCounts[] = {
+    {"hbm_read_bytes", Subject::bytes, true},       {"hbm_write_bytes", Subject::bytes, true},
+    {"tensor_flops", Subject::flops, true},         {"fp32_flops", Subject::flops, true},
+    {"executed_flops", Subject::flops, false},      {"exp_count", Subject::flops, false},
+    {"workspace_bytes", Subject::workspace, false},
+};
+
+std::string signed_percent(double share) {
+  const double percent = 100 * share;
+  return fmt::format("{:+.{}f}%", percent, std::abs(percent) < 0.995 ? 2 : std::abs(percent) < 99.5 ? 1 : 0);
+}
+
+std::string percent(double share) {
+  return three_digits(100 * share) + "%";
+}
+
+/// Values of a column on one side; empty when any row lacks it.
+std::vector<double> values(const std::vector<Row>& rows, std::string_view column) {
+  std::vector<double> result;
+  for (const Row& row : rows) {
+    const auto value = row.number(column);
+    if (!value) return {};
+    result.push_back(*value);
+  }
+  return result;
+}
+
+/// The same machine, but for what a time depends on.
+enum class Machine { same, board_or_driver, model };
+
+/// How the machines differ, in words for a warning.
+Machine machine_difference(const Row& a, const Row& b, std::string& difference) {
+  difference = device_difference(a, b);
+  if (a.text("device_name") != b.text("device_name")) return Machine::model;
+  if (difference.empty() && a.driver() != b.driver())
+    difference = fmt::format("driver {} against {}", a.driver(), b.driver());
+  return difference.empty() ? Machine::same : Machine::board_or_driver;
+}
+
+class Gate {
+ public:
+  explicit Gate(const GateOptions& options) : options_(options) {}
+
+  GateReport judge(const std::vector<MatchedCase>& cases) {
+    std::vector<Row> unmatched;
+    for (const MatchedCase& c : cases) {
+      if (c.before.empty()) unmatched.push_back(c.after.front());
+    }
+    for (const MatchedCase& c : cases) {
+      if (c.before.empty()) {
+        added(c);
+      } else if (c.after.empty()) {
+        missing(c, unmatched);
+      } else {
+        ++report_.cases;
+        both(c);
+      }
+    }
+    judge_all_times();
+    return std::move(report_);
+  }
+
+ private:
+  Finding& add(const Row& row, Subject subject, std::string_view quantity, Outcome outcome) {
+    Finding f;
+    f.subject = subject;
+    f.quantity = quantity;
+    f.label = row.label();
+    f.file = row.file();
+    f.line = row.line();
+    f.outcome = outcome;
+    f.policy = limits_.of(subject);
+    report_.findings.push_back(std::move(f));
+    return report_.findings.back();
+  }
+  bool looked_at(Subject subject) const { return limits_.of(subject) != Policy::ignore; }
+
+  void added(const MatchedCase& c) {
+    const Row& row = c.after.front();
+    limits_ = options_.thresholds.of(row);
+    for (const Row& repeat : c.after) {
+      if (wrong(repeat)) {  // a new case has no baseline, but it has a right answer
+        Finding& f = add(repeat, Subject::status, "status", Outcome::regression);
+        f.verification = true;
+        f.after = to_string(repeat.status());
+        f.reason = repeat.ok() ? repeat.why_unverified() : std::string(repeat.text("message"));
+        return;
+      }
+    }
+    if (!looked_at(Subject::added)) return;
+    add(row, Subject::added, "new", Outcome::regression).reason = "not in the baseline";
+  }
+
+  void missing(const MatchedCase& c, const std::vector<Row>& unmatched) {
+    const Row& row = c.before.front();
+    limits_ = options_.thresholds.of(row);
+    if (!looked_at(Subject::missing)) return;
+    Finding& f = add(row, Subject::missing, "missing", Outcome::regression);
+    f.before = to_string(row.status());
+    f.reason = "not in the new file";
+    if (hints_++ >= kHintsAtMost) return;
+    const std::string nearest = nearest_row(row, unmatched);
+    if (!nearest.empty()) f.reason = nearest;
+  }
+
+  /// A result that was computed and is not right: measured as such, or by the row's own figures.
+  static bool wrong(const Row& row) {
+    const auto error = row.number("rel_err"), tolerance = row.number("tolerance");
+    return row.status() == Status::verify_failed || (row.ok() && error && tolerance && *error > *tolerance);
+  }
+
+  /// Whether figures may be compared.
+  bool statuses(const MatchedCase& c) {
+    const auto bad = [](const Row& r) { return !r.verified(); };
+    const auto before = std::find_if(c.before.begin(), c.before.end(), bad);
+    auto after = std::find_if(c.after.begin(), c.after.end(), wrong);
+    const bool is_wrong = after != c.after.end();
+    if (!is_wrong) after = std::find_if(c.after.begin(), c.after.end(), bad);
+    const bool was_good = before == c.before.end(), is_good = after == c.after.end();
+    if (is_wrong || looked_at(Subject::status)) {
+      const Row& old_row = was_good ? c.before.front() : *before;
+      const Row& new_row = is_good ? c.after.front() : *after;
+      Outcome outcome = Outcome::same;
+      if (is_wrong || (was_good && !is_good)) outcome = Outcome::regression;
+      if (!was_good && is_good) outcome = Outcome::improvement;
+      Finding& f = add(new_row, Subject::status, "status", outcome);
+      f.verification = is_wrong;
+      f.before = to_string(old_row.status());
+      f.after = to_string(new_row.status());
+      if (!is_good) f.reason = new_row.ok() ? new_row.why_unverified() : std::string(new_row.text("message"));
+    }
+    return was_good && is_good;
+  }
+
+  void both(const MatchedCase& c) {
+    limits_ = options_.thresholds.of(c.after.front());
+    if (!statuses(c)) return;
+    std::string difference;
+    Machine machine = machine_difference(c.before.front(), c.after.front(), difference);
+    if (machine != Machine::same &&
+        std::find(differences_.begin(), differences_.end(), difference) == differences_.end()) {
+      differences_.push_back(difference);
+      report_.warnings.push_back(
+          fmt::format("measured on different machines: {}; {}", difference,
+                      options_.allow_device_mismatch ? "compared all the same, as asked"
+                      : machine == Machine::model    ? "only what is counted or modelled is judged"
+                                                     : "times are not judged"));
+    }
+    if (options_.allow_device_mismatch) machine = Machine::same;
+    time(c, machine, difference);
+    for (const Quantity& quantity : kCounts) count(c, quantity, machine, difference);
+  }
+
+  void time(const MatchedCase& c, Machine machine, const std::string& difference) {
+    if (!looked_at(Subject::time)) return;
+    const Row& row = c.after.front();
+    const auto without = [](const std::vector<Row>& rows, auto&& has) {
+      return std::find_if_not(rows.begin(), rows.end(), has) != rows.end();
+    };
+    const auto timed = [](const Row& r) { return r.number("time_us").has_value(); };
+    const auto resolved = [](const Row& r) { return resolved_time_us(r).has_value(); };
+    const auto bounded = [](const Row& r) { return r.number("time_lo_us") && r.number("time_hi_us"); };
+    std::string reason;
+    Outcome outcome = Outcome::refused;
+    if (without(c.before, timed)) {
+      outcome = Outcome::unjudged;
+      reason = "the baseline has no time";
+    } else if (without(c.after, timed)) {
+      reason = "the new row has no time";
+    } else if (machine != Machine::same) {
+      reason = difference;
+    } else if (without(c.before, resolved) || without(c.after, resolved)) {
+      outcome = Outcome::unjudged;
+      reason = "below the timer's resolution";
+    } else if (without(c.before, bounded) || without(c.after, bounded)) {
+      reason = "fewer than 6 samples: no interval to judge by; raise --max-time or --min-samples";
+    }
+    if (!reason.empty()) {
+      add(row, Subject::time, "time_us", outcome).reason = reason;
+      return;
+    }
+    TimeCase timing;
+    for (const Row& r : c.before) timing.before.push_back(run_time(r));
+    for (const Row& r : c.after) timing.after.push_back(run_time(r));
+    timing.rule.threshold = limits_.time_pct / 100;
+    const double floor_pct = row.text("device") == "cpu" ? kHostNoisePct : kDeviceNoisePct;
+    timing.rule.noise = limits_.noise_pct.value_or(floor_pct) / 100;
+    time_cases_.push_back(timing);
+    time_findings_.push_back(report_.findings.size());
+    add(row, Subject::time, "time_us", Outcome::same);
+  }
+
+  static RunTime run_time(const Row& row) {
+    return {*row.number("time_us"), *row.number("time_lo_us"), *row.number("time_hi_us"),
+            row.number("sm_clock_mhz"), !row.text("throttle").empty()};
+  }
+
+  void judge_all_times() {
+    const TimeJudgement judgement = judge_times(time_cases_, options_.alpha);
+    std::vector<double> detectable;
+    for (size_t i = 0; i < time_cases_.size(); ++i) {
+      const TimeVerdict& verdict = judgement.verdicts[i];
+      Finding& f = report_.findings[time_findings_[i]];
+      const auto middle = [](const std::vector<RunTime>& runs) {
+        std::vector<double> times;
+        for (const RunTime& run : runs) times.push_back(run.time_us);
+        return stats::median(times);
+      };
+      f.before = human_time_us(middle(time_cases_[i].before));
+      f.after = human_time_us(middle(time_cases_[i].after));
+      f.change = signed_percent(verdict.ratio - 1);
+      f.reason = fmt::format("counts from {} on", percent(verdict.detectable));
+      detectable.push_back(verdict.detectable);
+      if (verdict.change == TimeChange::slower) f.outcome = Outcome::regression;
+      if (verdict.change == TimeChange::faster) f.outcome = Outcome::improvement;
+      if (verdict.change != TimeChange::clock) continue;
+      f.outcome = Outcome::unjudged;
+      f.reason = "slower, but its SM clock was that much lower; lock the clocks, or give repeats";
+    }
+    report_.times = time_cases_.size();
+    report_.noise_source = judgement.source;
+    report_.noise = judgement.noise;
+    if (detectable.empty()) return;
+    report_.detectable_median = stats::median(detectable);
+    report_.detectable_worst = *std::max_element(detectable.begin(), detectable.end());
+  }
+
+  void count(const MatchedCase& c, const Quantity& quantity, Machine machine, const std::string& difference) {
+    if (!looked_at(quantity.subject)) return;
+    const std::vector<double> before = values(c.before, quantity.column),
+                              after = values(c.after, quantity.column);
+    if (before.empty()) return;  // nothing was promised
+    const Row& row = c.after.front();
+    const bool bytes = quantity.subject == Subject::bytes;
+    const std::string_view source = c.before.front().text("bytes_source");
+    const bool measured = quantity.measured && !(bytes && source == "counted");
+    const auto other = [&](const Row& r) { return bytes && r.text("bytes_source") != source; };
+    std::string refusal;
+    if (after.empty()) {
+      const std::string_view why = row.text("counters_status");
+      refusal = why.empty() || why == "ok" ? "the new row lacks it"
+                                           : fmt::format("the new row lacks it (counters: {})", why);
+    } else if (std::any_of(c.before.begin(), c.before.end(), other) ||
+               std::any_of(c.after.begin(), c.after.end(), other)) {
+      refusal = "counted bytes cannot be held against measured ones";
+    } else if (measured && machine == Machine::model) {
+      refusal = difference;
+    }
+    if (!refusal.empty()) {
+      add(row, quantity.subject, quantity.column, Outcome::refused).reason = refusal;
+      return;
+    }
+    CountRule rule;
+    if (measured) rule.threshold = (bytes ? limits_.bytes_pct : limits_.flops_pct) / 100;
+    if (quantity.subject == Subject::workspace) rule.threshold = limits_.workspace_pct / 100;
+    if (measured && bytes) rule.slack = kMeasuredSlackBytes;
+    const CountChange change = judge_count(before, after, rule);
+    Finding& f = add(row, quantity.subject, quantity.column,
+                     change == CountChange::more    ? Outcome::regression
+                     : change == CountChange::fewer ? Outcome::improvement
+                                                    : Outcome::same);
+    describe(f, before, after, rule, measured);
+  }
+
+  static void describe(Finding& f, const std::vector<double>& before, const std::vector<double>& after,
+                       const CountRule& rule, bool measured) {
+    const double from = measured ? stats::median(before) : *std::max_element(before.begin(), before.end());
+    const double to = measured ? stats::median(after) : *std::max_element(after.begin(), after.end());
+    f.before = fmt::format("{:.0f}", from);
+    f.after = fmt::format("{:.0f}", to);
+    f.change = measured && from > 0 ? signed_percent(to / from - 1) : fmt::format("{:+.0f}", to - from);
+    f.reason = rule.threshold > 0 ? fmt::format("counts from {} on", percent(rule.threshold)) : "exact";
+  }
+
+  const GateOptions& options_;
+  Limits limits_;
+  GateReport report_;
+  std::vector<std::string> differences_;
+  std::vector<TimeCase> time_cases_;
+  std::vector<size_t> time_findings_;  ///< index of each in report_.findings
+  size_t hints_ = 0;
+};
+
+std::string file_names(const std::vector<RowFile>& files) {
+  std::string names;
+  for (const RowFile& file : files) names += (names.empty() ? "" : ", ") + file.file;
+  return names;
+}
+
+}  // namespace
+
+GateReport judge_rows(const std::vector<RowFile>& baselines, const std::vector<RowFile>& news,
+                      const GateOptions& options) {
+  GateReport report = Gate(options).judge(match_cases(baselines, news));
+  report.baseline = file_names(baselines);
+  report.current = file_names(news);
+  for (const auto* side : {&baselines, &news}) {
+    for (const RowFile& file : *side) {
+      if (file.torn_last_row)
+        report.warnings.push_back(fmt::format("{}: its last line was cut off and is left out", file.file));
+    }
+  }
+  return report;
+}
+
+ExitCode exit_code(const GateReport& report) {
+  const auto any = [&report](auto&& is) {
+    return std::any_of(report.findings.begin(), report.findings.end(), is);
+  };
+  if (any([](const Finding& f) { return f.verification; })) return ExitCode::verification;
+  if (any([](const Finding& f) { return f.fails(); })) return ExitCode::regression;
+  if (any([](const Finding& f) { return f.refuses(); })) return ExitCode::unavailable;
+  return ExitCode::ok;
+}
+
+}  // namespace attnprof

@@ -1,0 +1,26 @@
+// Which rows of two builds are the same case. Inside src/compare.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compare/rows.hpp"
+
+namespace attnprof {
+
+/// One case: its rows in the baselines and in the new files, at most one of each.
+struct MatchedCase {
+  std::vector<Row> before, after;
+};
+
+/// Cases in the order of their first appearance, baselines first. Where a file holds a key for several
+/// devices, the row from the same device as the first one found counts. Throws UsageError when repeats on one
+/// side come from different devices or drivers, UnavailableError when the sides share no case and no kind of
+/// device.
+std::vector<MatchedCase> match_cases(const std::vector<RowFile>& baselines, const std::vector<RowFile>& news);
+
+/// How the row nearest to `missing` among `others` differs: "the new file has it with threads 4 instead of
+/// 2"; "" when none computes the same problem with the same implementation.
+std::string nearest_row(const Row& missing, const std::vector<Row>& others);
+
+}  // namespace attnprof

@@ -125,7 +125,6 @@ class Gate {
     limits_ = options_.thresholds.of(row);
     if (!looked_at(Subject::missing)) return;
     Finding& f = add(row, Subject::missing, "missing", Outcome::regression);
-    f.before = to_string(row.status());
     f.reason = "not in the new file";
     if (hints_++ >= kHintsAtMost) return;
     const std::string nearest = nearest_row(row, unmatched);
@@ -216,7 +215,16 @@ class Gate {
     timing.rule.noise = limits_.noise_pct.value_or(floor_pct) / 100;
     time_cases_.push_back(timing);
     time_findings_.push_back(report_.findings.size());
+    libraries_.push_back(library_change(c.before.front(), row));
     add(row, Subject::time, "time_us", Outcome::same);
+  }
+
+  /// A library that computed the case is a usual cause.
+  static std::string library_change(const Row& before, const Row& after) {
+    const std::string_view from = before.text("library"), to = after.text("library");
+    return from == to
+               ? ""
+               : fmt::format("; {} -> {}", from.empty() ? "no library" : from, to.empty() ? "none" : to);
   }
 
   static RunTime run_time(const Row& row) {
@@ -240,6 +248,7 @@ class Gate {
       f.change = signed_percent(verdict.ratio - 1);
       f.reason = fmt::format("counts from {} on", percent(verdict.detectable));
       detectable.push_back(verdict.detectable);
+      if (verdict.change != TimeChange::none) f.reason += libraries_[i];
       if (verdict.change == TimeChange::slower) f.outcome = Outcome::regression;
       if (verdict.change == TimeChange::faster) f.outcome = Outcome::improvement;
       if (verdict.change != TimeChange::clock) continue;
@@ -307,6 +316,7 @@ class Gate {
   std::vector<std::string> differences_;
   std::vector<TimeCase> time_cases_;
   std::vector<size_t> time_findings_;  ///< index of each in report_.findings
+  std::vector<std::string> libraries_;
   size_t hints_ = 0;
 };
 

@@ -138,7 +138,7 @@ std::string totals_line(const GateReport& report) {
   add(sorted.wrong.size(), "failed verification");
   add(sorted.failures.size(), "worse");
   add(sorted.refused.size(), "could not be judged");
-  add(sorted.warned.size(), "worse, as a warning only");
+  add(sorted.warned.size(), sorted.warned.size() == 1 ? "warning" : "warnings");
   add(sorted.better.size(), "better");
   const std::string seen = sensitivity(report);
   return seen.empty() ? text : text + "; " + seen;

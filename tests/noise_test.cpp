@@ -29,7 +29,9 @@ TEST_CASE("Student's t has the tails of its tables, or a little wider ones", "[n
                          {12, 0.025, 2.179},
                          {12, 0.0005, 4.318},
                          {30, 0.0005, 3.646},
-                         {4, 0.005, 4.604}}) {
+                         {4, 0.005, 4.604},
+                         {5, 4.17e-5, 11.605},
+                         {12, 4.17e-5, 5.810}}) {
     INFO(k.df << " degrees of freedom, tail " << k.tail);
     const double t = noise::z_to_t(noise::upper_normal_quantile(k.tail), k.df);
     CHECK(t > k.t * 0.999);

@@ -1,0 +1,254 @@
+// attnprof check as its users meet it: exit codes, what is printed, files written and replaced.
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "catch.hpp"
+#include "compare_case.hpp"
+#include "temp_folder.hpp"
+
+using namespace attnprof;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string slurp(const fs::path& path) {
+  std::ifstream in(path);
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+struct Outcome {
+  int exit_code = -1;
+  std::string out, err;
+};
+
+/// A folder with ref.csv and new.csv, in which the program runs.
+class Workplace {
+ public:
+  void write(const char* name, const std::string& text) const { std::ofstream(folder_.path / name) << text; }
+  void write(const char* name, const std::vector<Cells>& rows) const { write(name, csv_of(rows)); }
+  std::string read(const char* name) const { return slurp(folder_.path / name); }
+  fs::path path(const char* name) const { return folder_.path / name; }
+  Outcome check(const std::string& arguments, const std::string& prefix = "") const {
+    const std::string command = "cd " + folder_.path.string() + "; " + prefix +
+                                " GITHUB_ACTIONS= '" ATTNPROF_BINARY "' check " + arguments + " >out 2>err";
+    const int status = std::system(command.c_str());
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read("out"), read("err")};
+  }
+
+ private:
+  TempFolder folder_;
+};
+
+bool has(const std::string& text, const std::string& piece) {
+  return text.find(piece) != std::string::npos;
+}
+size_t count(const std::string& text, const std::string& piece) {
+  size_t found = 0;
+  for (size_t at = text.find(piece); at != text.npos; at = text.find(piece, at + 1)) ++found;
+  return found;
+}
+
+const Cells kSlow{{"time_us", "300"}, {"time_lo_us", "299.5"}, {"time_hi_us", "300.5"}};
+const Cells kWrong{{"status", "verify-failed"}, {"message", "row 3: 7 against 5"}, {"rel_err", "0.4"}};
+
+}  // namespace
+
+TEST_CASE("check is quiet when all is well: one line, exit code 0", "[check][cli]") {
+  const Workplace w;
+  w.write("ref.csv", {{}});
+  w.write("new.csv", {{}});
+  const Outcome o = w.check("--baseline ref.csv new.csv");
+  CHECK(o.exit_code == 0);
+  CHECK(count(o.out, "\n") == 1);
+  CHECK(has(o.out, "holds: 1 case, "));
+  CHECK(o.err.empty());
+  CHECK(count(w.check("--baseline ref.csv new.csv --all").out, "same ") == 7);  // each quantity
+  CHECK(w.check("--baseline ref.csv - < new.csv").exit_code == 0);
+}
+
+TEST_CASE("each exit code of check is the documented one", "[check][cli]") {
+  const Workplace w;
+  w.write("ref.csv", {{}});
+  w.write("slow.csv", {kSlow});
+  w.write("wrong.csv", {kWrong});
+  w.write("driver.csv", {{{"driver", "999"}}});
+  w.write("cpu.csv", {{{"device", "cpu"}, {"threads", "2"}}});
+  w.write("bad.csv", "impl,time_us\nnaive,1\n");
+  const auto code = [&w](const std::string& arguments) { return w.check("--baseline ref.csv " + arguments).exit_code; };
+  CHECK(code("slow.csv") == 1);
+  CHECK(code("wrong.csv") == 4);
+  CHECK(code("driver.csv") == 3);
+  CHECK(code("driver.csv --allow-device-mismatch") == 0);
+  CHECK(code("driver.csv --only bytes,flops,workspace,status") == 0);
+  CHECK(code("cpu.csv") == 3);
+  CHECK(code("slow.csv --time-pct 25") == 0);
+  CHECK(code("slow.csv --warn time") == 0);
+  CHECK(code("slow.csv --ignore time") == 0);
+  CHECK(code("slow.csv --only bytes") == 0);
+  CHECK(code("wrong.csv --ignore status") == 4);
+  for (const char* arguments :
+       {"bad.csv", "nosuch.csv", "", "slow.csv --time-pct -1", "slow.csv --only tim", "slow.csv --only missing",
+        "slow.csv --warn time --fail time", "slow.csv --thresholds nosuch.toml", "slow.csv --markdown /nosuch/x",
+        "- --baseline -", "slow.csv --update --baseline slow.csv", "slow.csv slow.csv --update"}) {
+    INFO(arguments);
+    const Outcome o = w.check(std::string("--baseline ref.csv ") + arguments);
+    CHECK(o.exit_code == 2);
+    CHECK(count(o.err, "\n") == 1);
+    CHECK(o.out.empty());
+  }
+}
+
+TEST_CASE("failures come first, and many of one kind are one line", "[check][cli]") {
+  const Workplace w;
+  std::vector<Cells> before{{}}, after{kSlow};
+  for (int i = 1; i <= 9; ++i) {
+    before.push_back({{"impl", "naive"}, {"seed", std::to_string(i)}});
+    after.push_back({{"impl", "other"}, {"seed", std::to_string(i)}});
+  }
+  w.write("ref.csv", before);
+  w.write("new.csv", after);
+  const Outcome o = w.check("--baseline ref.csv new.csv");
+  CHECK(o.exit_code == 1);
+  CHECK(o.out.rfind("FAIL ", 0) == 0);
+  CHECK(has(o.out, "250 us -> 300 us"));
+  CHECK(has(o.out, "+20.0%"));
+  CHECK(has(o.out, "and 8 more"));
+  CHECK(count(o.out, "\n") == 4);  // the time, the missing, the new, the totals
+  CHECK(has(o.out, "10 worse"));
+}
+
+TEST_CASE("thresholds come from a TOML file, the command line replaces its global ones", "[check][cli]") {
+  const Workplace w;
+  w.write("ref.csv", {{}});
+  w.write("slow.csv", {kSlow});
+  w.write("t.toml", "time_pct = 30\n");
+  CHECK(w.check("--baseline ref.csv slow.csv --thresholds t.toml").exit_code == 0);
+  CHECK(w.check("--baseline ref.csv slow.csv --thresholds t.toml --time-pct 5").exit_code == 1);
+  w.write("t.toml", "\n[[override]]\nimpl = \"flash3\"\ntimepct = 30\n");
+  const Outcome o = w.check("--baseline ref.csv slow.csv --thresholds t.toml");
+  CHECK(o.exit_code == 2);
+  CHECK(has(o.err, "t.toml:4: key 'timepct'"));
+  CHECK(has(o.err, "'time_pct'"));
+}
+
+TEST_CASE("markdown and JUnit hold every verdict, whatever the cells hold", "[check][cli]") {
+  const Workplace w;
+  const std::string nasty = "a<b>&\"\"c|d_*\x01\xff";
+  w.write("ref.csv", {{{"impl", "\"" + nasty + "\""}}, {{"impl", "gone"}}, {{"impl", "good"}}});
+  Cells slow = kSlow;
+  slow["impl"] = "\"" + nasty + "\"";
+  w.write("new.csv", {slow, {{"impl", "good"}, {"hbm_read_bytes", ""}}});
+  const Outcome o = w.check("--baseline ref.csv new.csv --markdown s.md --junit j.xml");
+  CHECK(o.exit_code == 1);
+  const std::string markdown = w.read("s.md"), junit = w.read("j.xml");
+  CHECK(has(markdown, "## attnprof check: regression"));
+  CHECK(has(markdown, "a\\<b>&\"c\\|d\\_\\*"));
+  CHECK(has(markdown, "### Could not be judged"));
+  CHECK(has(junit, "a&lt;b&gt;&amp;&quot;c|d_* ?"));
+  CHECK(has(junit, "failures=\"2\" errors=\"1\""));
+  CHECK(count(junit, "<failure ") == 2);
+  CHECK(count(junit, "<error ") == 1);
+  // A parser's word that it is XML, and that the counts are those of its elements.
+  const std::string program =
+      "import sys, xml.etree.ElementTree as t; r = t.parse(sys.argv[1]).getroot(); s = r[0]; c = s.findall('testcase'); "
+      "assert r.tag == 'testsuites' and len(c) == int(r.get('tests')) == int(s.get('tests')) > 10; "
+      "assert all(x.get('name') and x.get('classname') for x in c); "
+      "assert len(s.findall('*/failure')) == int(s.get('failures')); assert len(s.findall('*/error')) == "
+      "int(s.get('errors'))";
+  if (std::system("python3 -c '' 2>/dev/null") == 0)
+    CHECK(std::system(("python3 -c \"" + program + "\" " + w.path("j.xml").string()).c_str()) == 0);
+}
+
+TEST_CASE("GitHub annotations name file and line, escaped, on request or on GitHub", "[check][cli]") {
+  const Workplace w;
+  w.write("ref.csv", {{}, {{"impl", "naive"}}});
+  w.write("a,b.csv", {{{"impl", "naive"}}, kSlow});
+  const Outcome o = w.check("--baseline ref.csv a,b.csv --annotations");
+  CHECK(has(o.out, "::error file=a%2Cb.csv,line=3,title=attnprof check::flash3 "));
+  CHECK(has(o.out, "(+20.0%25)"));
+  CHECK_FALSE(has(w.check("--baseline ref.csv a,b.csv").out, "::error"));
+  const std::string command = "cd " + w.path("").string() + " && GITHUB_ACTIONS=true '" ATTNPROF_BINARY
+                              "' check --baseline ref.csv a,b.csv >out2 2>&1";
+  CHECK(WEXITSTATUS(std::system(command.c_str())) == 1);
+  CHECK(has(w.read("out2"), "::error"));
+  std::vector<Cells> many, slower;
+  for (int i = 0; i < 30; ++i) {
+    many.push_back({{"seed", std::to_string(i)}});
+    slower.push_back(kSlow);
+    slower.back()["seed"] = std::to_string(i);
+  }
+  w.write("ref.csv", many);
+  w.write("new.csv", slower);
+  const Outcome all = w.check("--baseline ref.csv new.csv --annotations");
+  CHECK(count(all.out, "::error") == 10);
+  CHECK(has(all.out, "and 20 more"));
+}
+
+TEST_CASE("--update replaces the baseline whole, keeps its permissions, and says so", "[check][cli][update]") {
+  const Workplace w;
+  w.write("ref.csv", {{}});
+  w.write("slow.csv", {kSlow});
+  REQUIRE(::chmod(w.path("ref.csv").c_str(), 0640) == 0);
+  const std::string before = w.read("ref.csv"), wanted = w.read("slow.csv");
+  const Outcome o = w.check("--baseline ref.csv slow.csv --update");
+  CHECK(o.exit_code == 0);
+  CHECK(has(o.out, "FAIL"));  // what changed is said
+  CHECK(has(o.err, "ref.csv now holds the 1 rows of slow.csv"));
+  CHECK(w.read("ref.csv") == wanted);
+  struct stat status {};
+  REQUIRE(::stat(w.path("ref.csv").c_str(), &status) == 0);
+  CHECK((status.st_mode & 0777) == 0640);
+  size_t files = 0;
+  for ([[maybe_unused]] const auto& entry : fs::directory_iterator(w.path(""))) ++files;
+  CHECK(files == 4);  // ref, slow, out, err: no temporary is left
+  CHECK(w.check("--baseline first.csv slow.csv --update").exit_code == 0);  // there was none yet
+  CHECK(w.read("first.csv") == wanted);
+}
+
+TEST_CASE("--update refuses wrong results and torn files, and leaves the baseline alone", "[check][cli][update]") {
+  const Workplace w;
+  w.write("ref.csv", {{}});
+  w.write("wrong.csv", {{}, {{"impl", "naive"}, {"status", "verify-failed"}}});
+  const std::string before = w.read("ref.csv");
+  const Outcome wrong = w.check("--baseline ref.csv wrong.csv --update");
+  CHECK(wrong.exit_code == 4);
+  CHECK(has(wrong.err, "not done"));
+  CHECK(w.read("ref.csv") == before);
+  w.write("torn.csv", csv_of({{}}) + "1,gpu,,fla");
+  CHECK(w.check("--baseline ref.csv torn.csv --update").exit_code == 2);
+  CHECK(w.read("ref.csv") == before);
+}
+
+TEST_CASE("a baseline that a spreadsheet saved gates as the clean one does", "[check][cli]") {
+  const Workplace w;
+  std::string crlf = "\xEF\xBB\xBF";
+  for (const char c : csv_of({{}})) crlf += c == '\n' ? std::string("\r\n") : std::string(1, c);
+  w.write("ref.csv", crlf);
+  w.write("new.csv", {{}});
+  w.write("slow.csv", {kSlow});
+  CHECK(w.check("--baseline ref.csv new.csv").exit_code == 0);
+  CHECK(w.check("--baseline ref.csv slow.csv").exit_code == 1);
+  CHECK(w.check("--baseline ref.csv slow.csv", "export LC_ALL=de_DE.UTF-8;").exit_code == 1);
+}
+
+TEST_CASE("a CPU sweep run twice counts the same bytes", "[check][cli]") {
+  const Workplace w;
+  for (const char* name : {"ref.csv", "new.csv"}) {
+    const std::string sweep = "cd " + w.path("").string() + " && '" ATTNPROF_BINARY
+                              "' sweep --device cpu --threads 2 --impl naive,fused --seqlen 128,256 --heads 2 "
+                              "--head-dim 32 --tile 64x64 --max-time 0.02 --quiet --csv " +
+                              name;
+    REQUIRE(std::system(sweep.c_str()) == 0);
+  }
+  const Outcome o = w.check("--baseline ref.csv new.csv --only bytes,flops,workspace,status");
+  INFO(o.out << o.err);
+  CHECK(o.exit_code == 0);
+  CHECK(has(o.out, "holds: 4 cases, "));
+}

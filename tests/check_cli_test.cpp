@@ -32,7 +32,7 @@ struct Outcome {
 class Workplace {
  public:
   void write(const char* name, const std::string& text) const { std::ofstream(folder_.path / name) << text; }
-  void write(const char* name, const std::vector<Cells>& rows) const { write(name, csv_of(rows)); }
+  void rows(const char* name, const std::vector<Cells>& rows) const { write(name, csv_of(rows)); }
   std::string read(const char* name) const { return slurp(folder_.path / name); }
   fs::path path(const char* name) const { return folder_.path / name; }
   Outcome check(const std::string& arguments, const std::string& prefix = "") const {
@@ -62,8 +62,8 @@ const Cells kWrong{{"status", "verify-failed"}, {"message", "row 3: 7 against 5"
 
 TEST_CASE("check is quiet when all is well: one line, exit code 0", "[check][cli]") {
   const Workplace w;
-  w.write("ref.csv", {{}});
-  w.write("new.csv", {{}});
+  w.rows("ref.csv", {{}});
+  w.rows("new.csv", {{}});
   const Outcome o = w.check("--baseline ref.csv new.csv");
   CHECK(o.exit_code == 0);
   CHECK(count(o.out, "\n") == 1);
@@ -75,13 +75,15 @@ TEST_CASE("check is quiet when all is well: one line, exit code 0", "[check][cli
 
 TEST_CASE("each exit code of check is the documented one", "[check][cli]") {
   const Workplace w;
-  w.write("ref.csv", {{}});
-  w.write("slow.csv", {kSlow});
-  w.write("wrong.csv", {kWrong});
-  w.write("driver.csv", {{{"driver", "999"}}});
-  w.write("cpu.csv", {{{"device", "cpu"}, {"threads", "2"}}});
+  w.rows("ref.csv", {{}});
+  w.rows("slow.csv", {kSlow});
+  w.rows("wrong.csv", {kWrong});
+  w.rows("driver.csv", {{{"driver", "999"}}});
+  w.rows("cpu.csv", {{{"device", "cpu"}, {"threads", "2"}}});
   w.write("bad.csv", "impl,time_us\nnaive,1\n");
-  const auto code = [&w](const std::string& arguments) { return w.check("--baseline ref.csv " + arguments).exit_code; };
+  const auto code = [&w](const std::string& arguments) {
+    return w.check("--baseline ref.csv " + arguments).exit_code;
+  };
   CHECK(code("slow.csv") == 1);
   CHECK(code("wrong.csv") == 4);
   CHECK(code("driver.csv") == 3);
@@ -94,9 +96,10 @@ TEST_CASE("each exit code of check is the documented one", "[check][cli]") {
   CHECK(code("slow.csv --only bytes") == 0);
   CHECK(code("wrong.csv --ignore status") == 4);
   for (const char* arguments :
-       {"bad.csv", "nosuch.csv", "", "slow.csv --time-pct -1", "slow.csv --only tim", "slow.csv --only missing",
-        "slow.csv --warn time --fail time", "slow.csv --thresholds nosuch.toml", "slow.csv --markdown /nosuch/x",
-        "- --baseline -", "slow.csv --update --baseline slow.csv", "slow.csv slow.csv --update"}) {
+       {"bad.csv", "nosuch.csv", "", "slow.csv --time-pct -1", "slow.csv --only tim",
+        "slow.csv --only missing", "slow.csv --warn time --fail time", "slow.csv --thresholds nosuch.toml",
+        "slow.csv --markdown /nosuch/x", "- --baseline -", "slow.csv --update --baseline slow.csv",
+        "slow.csv slow.csv --update"}) {
     INFO(arguments);
     const Outcome o = w.check(std::string("--baseline ref.csv ") + arguments);
     CHECK(o.exit_code == 2);
@@ -112,8 +115,8 @@ TEST_CASE("failures come first, and many of one kind are one line", "[check][cli
     before.push_back({{"impl", "naive"}, {"seed", std::to_string(i)}});
     after.push_back({{"impl", "other"}, {"seed", std::to_string(i)}});
   }
-  w.write("ref.csv", before);
-  w.write("new.csv", after);
+  w.rows("ref.csv", before);
+  w.rows("new.csv", after);
   const Outcome o = w.check("--baseline ref.csv new.csv");
   CHECK(o.exit_code == 1);
   CHECK(o.out.rfind("FAIL ", 0) == 0);
@@ -126,8 +129,8 @@ TEST_CASE("failures come first, and many of one kind are one line", "[check][cli
 
 TEST_CASE("thresholds come from a TOML file, the command line replaces its global ones", "[check][cli]") {
   const Workplace w;
-  w.write("ref.csv", {{}});
-  w.write("slow.csv", {kSlow});
+  w.rows("ref.csv", {{}});
+  w.rows("slow.csv", {kSlow});
   w.write("t.toml", "time_pct = 30\n");
   CHECK(w.check("--baseline ref.csv slow.csv --thresholds t.toml").exit_code == 0);
   CHECK(w.check("--baseline ref.csv slow.csv --thresholds t.toml --time-pct 5").exit_code == 1);
@@ -141,10 +144,10 @@ TEST_CASE("thresholds come from a TOML file, the command line replaces its globa
 TEST_CASE("markdown and JUnit hold every verdict, whatever the cells hold", "[check][cli]") {
   const Workplace w;
   const std::string nasty = "a<b>&\"\"c|d_*\x01\xff";
-  w.write("ref.csv", {{{"impl", "\"" + nasty + "\""}}, {{"impl", "gone"}}, {{"impl", "good"}}});
+  w.rows("ref.csv", {{{"impl", "\"" + nasty + "\""}}, {{"impl", "gone"}}, {{"impl", "good"}}});
   Cells slow = kSlow;
   slow["impl"] = "\"" + nasty + "\"";
-  w.write("new.csv", {slow, {{"impl", "good"}, {"hbm_read_bytes", ""}}});
+  w.rows("new.csv", {slow, {{"impl", "good"}, {"hbm_read_bytes", ""}}});
   const Outcome o = w.check("--baseline ref.csv new.csv --markdown s.md --junit j.xml");
   CHECK(o.exit_code == 1);
   const std::string markdown = w.read("s.md"), junit = w.read("j.xml");
@@ -157,7 +160,8 @@ TEST_CASE("markdown and JUnit hold every verdict, whatever the cells hold", "[ch
   CHECK(count(junit, "<error ") == 1);
   // A parser's word that it is XML, and that the counts are those of its elements.
   const std::string program =
-      "import sys, xml.etree.ElementTree as t; r = t.parse(sys.argv[1]).getroot(); s = r[0]; c = s.findall('testcase'); "
+      "import sys, xml.etree.ElementTree as t; r = t.parse(sys.argv[1]).getroot(); s = r[0]; c = "
+      "s.findall('testcase'); "
       "assert r.tag == 'testsuites' and len(c) == int(r.get('tests')) == int(s.get('tests')) > 10; "
       "assert all(x.get('name') and x.get('classname') for x in c); "
       "assert len(s.findall('*/failure')) == int(s.get('failures')); assert len(s.findall('*/error')) == "
@@ -168,13 +172,14 @@ TEST_CASE("markdown and JUnit hold every verdict, whatever the cells hold", "[ch
 
 TEST_CASE("GitHub annotations name file and line, escaped, on request or on GitHub", "[check][cli]") {
   const Workplace w;
-  w.write("ref.csv", {{}, {{"impl", "naive"}}});
-  w.write("a,b.csv", {{{"impl", "naive"}}, kSlow});
+  w.rows("ref.csv", {{}, {{"impl", "naive"}}});
+  w.rows("a,b.csv", {{{"impl", "naive"}}, kSlow});
   const Outcome o = w.check("--baseline ref.csv a,b.csv --annotations");
   CHECK(has(o.out, "::error file=a%2Cb.csv,line=3,title=attnprof check::flash3 "));
   CHECK(has(o.out, "(+20.0%25)"));
   CHECK_FALSE(has(w.check("--baseline ref.csv a,b.csv").out, "::error"));
-  const std::string command = "cd " + w.path("").string() + " && GITHUB_ACTIONS=true '" ATTNPROF_BINARY
+  const std::string command = "cd " + w.path("").string() +
+                              " && GITHUB_ACTIONS=true '" ATTNPROF_BINARY
                               "' check --baseline ref.csv a,b.csv >out2 2>&1";
   CHECK(WEXITSTATUS(std::system(command.c_str())) == 1);
   CHECK(has(w.read("out2"), "::error"));
@@ -184,17 +189,18 @@ TEST_CASE("GitHub annotations name file and line, escaped, on request or on GitH
     slower.push_back(kSlow);
     slower.back()["seed"] = std::to_string(i);
   }
-  w.write("ref.csv", many);
-  w.write("new.csv", slower);
+  w.rows("ref.csv", many);
+  w.rows("new.csv", slower);
   const Outcome all = w.check("--baseline ref.csv new.csv --annotations");
   CHECK(count(all.out, "::error") == 10);
   CHECK(has(all.out, "and 20 more"));
 }
 
-TEST_CASE("--update replaces the baseline whole, keeps its permissions, and says so", "[check][cli][update]") {
+TEST_CASE("--update replaces the baseline whole, keeps its permissions, and says so",
+          "[check][cli][update]") {
   const Workplace w;
-  w.write("ref.csv", {{}});
-  w.write("slow.csv", {kSlow});
+  w.rows("ref.csv", {{}});
+  w.rows("slow.csv", {kSlow});
   REQUIRE(::chmod(w.path("ref.csv").c_str(), 0640) == 0);
   const std::string before = w.read("ref.csv"), wanted = w.read("slow.csv");
   const Outcome o = w.check("--baseline ref.csv slow.csv --update");
@@ -212,10 +218,11 @@ TEST_CASE("--update replaces the baseline whole, keeps its permissions, and says
   CHECK(w.read("first.csv") == wanted);
 }
 
-TEST_CASE("--update refuses wrong results and torn files, and leaves the baseline alone", "[check][cli][update]") {
+TEST_CASE("--update refuses wrong results and torn files, and leaves the baseline alone",
+          "[check][cli][update]") {
   const Workplace w;
-  w.write("ref.csv", {{}});
-  w.write("wrong.csv", {{}, {{"impl", "naive"}, {"status", "verify-failed"}}});
+  w.rows("ref.csv", {{}});
+  w.rows("wrong.csv", {{}, {{"impl", "naive"}, {"status", "verify-failed"}}});
   const std::string before = w.read("ref.csv");
   const Outcome wrong = w.check("--baseline ref.csv wrong.csv --update");
   CHECK(wrong.exit_code == 4);
@@ -231,8 +238,8 @@ TEST_CASE("a baseline that a spreadsheet saved gates as the clean one does", "[c
   std::string crlf = "\xEF\xBB\xBF";
   for (const char c : csv_of({{}})) crlf += c == '\n' ? std::string("\r\n") : std::string(1, c);
   w.write("ref.csv", crlf);
-  w.write("new.csv", {{}});
-  w.write("slow.csv", {kSlow});
+  w.rows("new.csv", {{}});
+  w.rows("slow.csv", {kSlow});
   CHECK(w.check("--baseline ref.csv new.csv").exit_code == 0);
   CHECK(w.check("--baseline ref.csv slow.csv").exit_code == 1);
   CHECK(w.check("--baseline ref.csv slow.csv", "export LC_ALL=de_DE.UTF-8;").exit_code == 1);
@@ -241,10 +248,12 @@ TEST_CASE("a baseline that a spreadsheet saved gates as the clean one does", "[c
 TEST_CASE("a CPU sweep run twice counts the same bytes", "[check][cli]") {
   const Workplace w;
   for (const char* name : {"ref.csv", "new.csv"}) {
-    const std::string sweep = "cd " + w.path("").string() + " && '" ATTNPROF_BINARY
-                              "' sweep --device cpu --threads 2 --impl naive,fused --seqlen 128,256 --heads 2 "
-                              "--head-dim 32 --tile 64x64 --max-time 0.02 --quiet --csv " +
-                              name;
+    const std::string sweep =
+        "cd " + w.path("").string() +
+        " && '" ATTNPROF_BINARY
+        "' sweep --device cpu --threads 2 --impl naive,fused --seqlen 128,256 --heads 2 "
+        "--head-dim 32 --tile 64x64 --max-time 0.02 --quiet --csv " +
+        name;
     REQUIRE(std::system(sweep.c_str()) == 0);
   }
   const Outcome o = w.check("--baseline ref.csv new.csv --only bytes,flops,workspace,status");

@@ -63,6 +63,12 @@ void setup_axis_options(CLI::App& app, AxisOptions& o) {
   list("--tile", o.tile, "tile_m x tile_n: 128x64,64x64, or default");
   list("--stages", o.stages, "K/V tiles in flight (GPU kernels)");
   list("--warps", o.warps, "Warps per tile (GPU kernels)");
+  app.add_option("--tuned", o.tuned,
+                 "Tiles from FILE go before the shipped ones, where --tile is not given; none: each "
+                 "implementation's own rule (default: $ATTNPROF_TUNED, else ~/.config/attnprof/tuned.csv; "
+                 "see `attnprof tune`)")
+      ->type_name("FILE|none")
+      ->group("Axes");
   list("--impl", o.impl, "Implementations: naive,fused,... (see `attnprof list`)");
   app.add_option("--preset", o.preset,
                  "Shape of a known model: gpt2-medium, llama3-8b, ... (see `attnprof list`)")

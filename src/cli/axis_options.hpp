@@ -16,6 +16,7 @@ struct AxisOptions {
       pass, window;
   std::vector<std::string> stages, warps;
   std::string tokens, hidden, preset;
+  std::string tuned;  ///< file of tuned tiles, or none
   double scale = 0.0;
   std::string fill = "normal";
   std::string seed = "1";

@@ -6,7 +6,7 @@
 
 #include "cli/axis_options.hpp"
 #include "cli/commands.hpp"
-#include "cli/registry.hpp"
+#include "cli/tuned_files.hpp"
 #include "core/bound.hpp"
 #include "core/error.hpp"
 #include "core/paper_model.hpp"
@@ -84,7 +84,7 @@ void print_papers(const Problem& p, const GpuModel& gpu) {
 int run_model(const ModelOptions& o) {
   const GpuModel& gpu = find_gpu_model(o.gpu);
   const DeviceInfo device = device_info(gpu);
-  const std::vector<PlannedRow> rows = plan(planned_cases(o.axes, device.kind), device, find_implementation);
+  const std::vector<PlannedRow> rows = plan_tuned(planned_cases(o.axes, device.kind), device, o.axes.tuned);
   if (!o.csv.empty()) {
     RunConditions conditions;
     conditions.tool_version = ATTNPROF_VERSION;

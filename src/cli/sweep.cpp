@@ -18,6 +18,7 @@
 #include "cli/say.hpp"
 #include "cli/sweep_options.hpp"
 #include "cli/terminal.hpp"
+#include "cli/tuned_files.hpp"
 #include "core/error.hpp"
 #include "gpu/gpu.hpp"
 #include "measure/runner.hpp"
@@ -207,7 +208,7 @@ int run_sweep(SweepOptions o) {
   const std::vector<PlannedCase> cases = planned_cases(o.axes, choice.kind());
   const std::unique_ptr<Device> device = open_device(choice, o.threads);
   RunConditions run = conditions(o);
-  std::vector<PlannedRow> rows = plan(cases, device->info(), find_implementation);
+  std::vector<PlannedRow> rows = plan_tuned(cases, device->info(), o.axes.tuned);
   run.plan = plan_name(keys_of(rows, device->info(), run));
   run.plan_rows = static_cast<int64_t>(rows.size());
   if (!choice.note.empty() && !o.quiet) say("{}", choice.note);

@@ -94,6 +94,11 @@ struct Implementation {
   bool materializes =
       false;               ///< writes S and P to main memory, rounded to the dtype: a wider tolerance applies
   bool writes_lse = true;  ///< fills Tensors::lse, which is then verified too
+  /// Whose rows of the tuned table hold here too ("" : its own), for variants that share tiles.
+  std::string_view tuned_as = "";
+  /// Configurations worth measuring for a problem, all accepted by supports(): what `attnprof tune` chooses
+  /// from. Null when there is nothing to tune.
+  std::vector<KernelConfig> (*candidates)(const Problem&, const DeviceInfo&) = nullptr;
 };
 
 }  // namespace attnprof

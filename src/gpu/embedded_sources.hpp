@@ -1,4 +1,4 @@
-// The device sources of kernels/ and baselines/, as text inside the binary (generated at build time).
+// Files of kernels/ and baselines/ as text inside the binary (generated at build time).
 #pragma once
 
 #include <string>
@@ -11,6 +11,7 @@ struct EmbeddedSource {
   std::string text;
 };
 
-const std::vector<EmbeddedSource>& embedded_sources();
+const std::vector<EmbeddedSource>& embedded_sources();  ///< the device sources
+const std::vector<EmbeddedSource>& shipped_tuned();     ///< tuned_*.csv, in every build
 
 }  // namespace attnprof

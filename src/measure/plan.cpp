@@ -26,7 +26,8 @@ int64_t operand_bytes(const Problem& p) {
   return q_bytes(p) + 2 * kv_bytes(p) + o_bytes(p) + lse_bytes(p);
 }
 
-PlannedRow plan_row(const PlannedCase& typed, const DeviceInfo& device, const FindImplementation& find) {
+PlannedRow plan_row(const PlannedCase& typed, const DeviceInfo& device, const FindImplementation& find,
+                    const std::vector<TunedEntry>& tuned) {
   PlannedRow row;
   row.planned = typed.planned;
   row.impl = &find(typed.planned.impl, device);
@@ -37,7 +38,7 @@ PlannedRow plan_row(const PlannedCase& typed, const DeviceInfo& device, const Fi
     row.reason = typed.invalid;
     return row;
   }
-  row.planned.config = row.impl->resolve(row.planned.problem, row.planned.config, device);
+  row.planned.config = choose_config(*row.impl, row.planned.problem, row.planned.config, device, tuned);
   if (Unsupported reason = row.impl->supports(row.planned, device)) {
     row.status = Status::unsupported;
     row.reason = *reason;
@@ -61,12 +62,25 @@ std::string utc_now() {
 
 }  // namespace
 
+KernelConfig choose_config(const Implementation& impl, const Problem& p, const KernelConfig& asked,
+                           const DeviceInfo& device, const std::vector<TunedEntry>& tuned) {
+  const std::string_view name = impl.tuned_as.empty() ? impl.name : impl.tuned_as;
+  const TunedEntry* entry = find_tuned(tuned, name, p, device);
+  if (entry != nullptr) {
+    KernelConfig wanted = with_tuned(asked, *entry);
+    if (!impl.tuned_as.empty() && asked.warps == 0) wanted.warps = 0;  // a variant has warps of its own
+    const KernelConfig config = impl.resolve(p, wanted, device);
+    if (!impl.supports({p, std::string(impl.name), config}, device)) return config;
+  }
+  return impl.resolve(p, asked, device);
+}
+
 std::vector<PlannedRow> plan(const std::vector<PlannedCase>& cases, const DeviceInfo& device,
-                             const FindImplementation& find) {
+                             const FindImplementation& find, const std::vector<TunedEntry>& tuned) {
   std::vector<PlannedRow> rows;
   std::set<decltype(identity(Case{}))> seen;
   for (const PlannedCase& typed : cases) {
-    PlannedRow row = plan_row(typed, device, find);
+    PlannedRow row = plan_row(typed, device, find, tuned);
     if (!seen.insert(identity(row.planned)).second) continue;
     row.plan_row = static_cast<int64_t>(rows.size()) + 1;
     rows.push_back(std::move(row));

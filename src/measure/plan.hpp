@@ -11,6 +11,7 @@
 #include "core/axes.hpp"
 #include "core/implementation.hpp"
 #include "core/record.hpp"
+#include "core/tuned.hpp"
 
 namespace attnprof {
 
@@ -30,9 +31,15 @@ struct PlannedRow {
 using FindImplementation = std::function<const Implementation&(std::string_view, const DeviceInfo&)>;
 
 /// Keeps the order. Combinations that resolve to the same row (a tile axis over an untiled implementation,
-/// "fused" beside its own name) appear once. Throws UsageError for an unknown implementation.
+/// "fused" beside its own name) appear once. What was not asked for (tile, stages, warps) comes from `tuned`,
+/// and from the implementation's own rule where no row fits or supports() refuses it. Throws UsageError for
+/// an unknown implementation.
 std::vector<PlannedRow> plan(const std::vector<PlannedCase>& cases, const DeviceInfo& device,
-                             const FindImplementation& find);
+                             const FindImplementation& find, const std::vector<TunedEntry>& tuned = {});
+
+/// The configuration that `impl` runs `p` with, as plan() chooses it.
+KernelConfig choose_config(const Implementation& impl, const Problem& p, const KernelConfig& asked,
+                           const DeviceInfo& device, const std::vector<TunedEntry>& tuned);
 
 /// Splits rows into runs of one problem each, in order: [begin, end) index pairs. Those are measured
 /// interleaved.

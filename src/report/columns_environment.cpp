@@ -1,4 +1,5 @@
 // Columns that let files from several machines be told apart, trusted and repeated.
+#include "core/tuned.hpp"
 #include "report/column_groups.hpp"
 
 namespace attnprof {
@@ -6,11 +7,6 @@ namespace attnprof {
 namespace {
 
 using R = const Record&;
-
-Cell capability(int cc) {
-  if (cc == 0) return std::monostate{};
-  return std::to_string(cc / 10) + "." + std::to_string(cc % 10);
-}
 
 }  // namespace
 
@@ -20,7 +16,7 @@ std::vector<Column> environment_columns() {
        [](R r) { return text_cell(r.device.name); }},
       {"device_uuid", "", "UUID of the GPU", false, [](R r) { return text_cell(r.device.uuid); }},
       {"compute_capability", "", "of the GPU: 9.0", false,
-       [](R r) { return capability(r.device.compute_capability); }},
+       [](R r) { return text_cell(compute_capability_text(r.device.compute_capability)); }},
       {"driver", "", "GPU driver version", false, [](R r) { return text_cell(r.device.driver_version); }},
       {"cuda", "", "version of the CUDA parts used at run time", false,
        [](R r) { return text_cell(r.device.cuda_version); }},

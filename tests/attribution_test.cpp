@@ -57,11 +57,15 @@ TEST_CASE("exponentials can be what limits", "[attribution]") {
   CHECK(attribute(row(1000, 1e8, 1e11, 3.2e9), h200()).bound == "exp");
 }
 
-TEST_CASE("parts that add up to the time ran one after another", "[attribution]") {
-  const Attribution a = attribute(row(1000, 2.14e9, 3.95e11, 0), h200());
+TEST_CASE("parts of several kernels that add up to the time ran one after another", "[attribution]") {
+  AttributionInput r = row(1000, 2.1e9, 3.9e11, 0);
+  r.launches = 3;
+  const Attribution a = attribute(r, h200());
   CHECK(a.bound == "serial");
   CHECK(*a.overlap_pct == 0);
-  CHECK(has(a.reasoning, "together 100% of the time, one after another: serial"));
+  r.launches = 1;  // one kernel overlaps what it does
+  CHECK(attribute(r, h200()).bound == "latency");
+  CHECK(has(a.reasoning, "together 98% of the time, one after another: serial"));
 }
 
 TEST_CASE("a case far from every ceiling is bound by latency", "[attribution]") {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "compare/render.hpp"
 
 using namespace attnprof;
 
@@ -83,8 +84,8 @@ TEST_CASE("the geometric mean runs over all pairs", "[table]") {
   const std::string text =
       comparison_table({row("naive", 1024, 1000, 40 * kMb), row("flash2", 1024, 500, 10 * kMb),
                         row("naive", 2048, 8000, 90 * kMb), row("flash2", 2048, 1000, 10 * kMb)},
-                       {});
-  CHECK(has(text, "4.00x as fast (2 pairs), 6.00x fewer HBM bytes (2 pairs)"));
+                       {false, 140});
+  CHECK(has(text, "4.00x as fast (2.00x to 8.00x, 2 pairs), 6.0x fewer HBM bytes (4.00x to 9.00x, 2 pairs)"));
 }
 
 TEST_CASE("bytes served by a cache give no ratio", "[table]") {

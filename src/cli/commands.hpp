@@ -16,6 +16,7 @@ void add_trace(CLI::App& app, Action& action);
 void add_ceilings(CLI::App& app, Action& action);
 void add_merge(CLI::App& app, Action& action);
 void add_check(CLI::App& app, Action& action);
+void add_compare(CLI::App& app, Action& action);
 void add_list(CLI::App& app, Action& action);
 
 }  // namespace attnprof

@@ -19,6 +19,7 @@
 #include "cli/sweep_options.hpp"
 #include "cli/terminal.hpp"
 #include "cli/tuned_files.hpp"
+#include "compare/render.hpp"
 #include "core/error.hpp"
 #include "gpu/gpu.hpp"
 #include "measure/runner.hpp"

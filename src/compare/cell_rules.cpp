@@ -15,6 +15,7 @@ namespace attnprof {
 
 namespace {
 
+/// Numbers of rows that are not ok need only be numbers.
 enum class Kind {
   text,      ///< anything
   word,      ///< one of a few, never empty
@@ -22,7 +23,7 @@ enum class Kind {
   amount,    ///< 0 or more
   duration,  ///< more than 0
   count,     ///< whole, 0 or more
-  size,      ///< whole; 1 or more where the row is ok
+  size,      ///< whole, 1 or more
   flag,      ///< 0 or 1
 };
 
@@ -124,6 +125,7 @@ std::string complaint(std::string& cell, const Rule& rule, bool row_is_ok) {
     const bool comma = cell.find(',') != cell.npos;
     return fmt::format("'{}' is not a number{}", cell, comma ? "; decimals need a '.'" : "");
   }
+  if (!row_is_ok) return "";  // what was asked for may have made no sense: that is why it was not run
   const bool whole = std::floor(*value) == *value;
   switch (rule.kind) {
     case Kind::flag:
@@ -133,7 +135,7 @@ std::string complaint(std::string& cell, const Rule& rule, bool row_is_ok) {
     case Kind::amount:
       return *value >= 0 ? "" : fmt::format("'{}' is negative", cell);
     case Kind::size:
-      if (row_is_ok && *value < 1) return fmt::format("'{}' is below 1", cell);
+      if (*value < 1) return fmt::format("'{}' is below 1", cell);
       [[fallthrough]];
     case Kind::count:
       if (!whole) return fmt::format("'{}' is not a whole number", cell);

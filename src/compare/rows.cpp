@@ -18,7 +18,7 @@ namespace {
 
 bool is_config(std::string_view column) {
   return column == "impl" || column == "tile_m" || column == "tile_n" || column == "stages" ||
-         column == "warps";
+         column == "warps" || column == "kernel";
 }
 
 /// Columns by which rows of one file can differ; a merged file may hold several devices.
@@ -85,6 +85,7 @@ std::string Row::impl_label() const {
   const auto side = [](std::string_view cell) { return cell.empty() ? std::string_view("?") : cell; };
   if (!text("tile_m").empty() || !text("tile_n").empty())
     label += fmt::format(" {}x{}", side(text("tile_m")), side(text("tile_n")));
+  if (!kernel().empty()) label += fmt::format(" {}", kernel());
   return label;
 }
 
@@ -106,9 +107,8 @@ std::string Row::problem_label() const {
 /// Turns a checked table into rows.
 class RowReader {
  public:
+  /// Of a table whose cells have been checked.
   RowReader(CsvTable table, Duplicates duplicates) {
-    check_header_and_size(table);
-    check_and_normalise(table);
     file_.file = table.file;
     file_.header = table.header;
     file_.torn_last_row = table.torn_last_row;
@@ -138,7 +138,8 @@ class RowReader {
       row.key_ += part;
       if (!is_config(column.name)) row.problem_key_ += part;
     }
-    row.label_ = fmt::format("{} {}", row.text("impl"), row.problem_label());
+    row.label_ = fmt::format("{}{}{} {}", row.text("impl"), row.kernel().empty() ? "" : " ", row.kernel(),
+                             row.problem_label());
     return row;
   }
 
@@ -215,7 +216,22 @@ class RowReader {
 };
 
 RowFile rows_of(CsvTable table, Duplicates duplicates) {
+  check_header_and_size(table);
+  check_and_normalise(table);
   return RowReader(std::move(table), duplicates).take();
+}
+
+RowFile rows_of(const std::vector<Record>& records) {
+  CsvTable table;
+  table.file = "this sweep";
+  for (const Column& column : columns()) table.header.emplace_back(column.name);
+  for (const Record& record : records) {
+    std::vector<std::string> cells;
+    for (const Column& column : columns()) cells.push_back(cell_text(column.get(record)));
+    table.rows.push_back(std::move(cells));
+    table.row_lines.push_back(static_cast<int64_t>(table.rows.size()) + 1);
+  }
+  return RowReader(std::move(table), Duplicates::keep).take();
 }
 
 RowFile read_rows(const std::string& path, Duplicates duplicates) {

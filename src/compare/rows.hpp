@@ -36,8 +36,8 @@ class Row {
 
   /// Every key column, as in row_key: what is the same in before and after.
   const std::string& key() const { return key_; }
-  /// The key without impl, tile_m, tile_n, stages and warps: which problem, on which kind of device, from
-  /// which cache state. Rows with the same one may be held against each other.
+  /// The key without impl, tile_m, tile_n, stages, warps and kernel: which problem, on which kind of device,
+  /// from which cache state. Rows with the same one may be held against each other.
   const std::string& problem_key() const { return problem_key_; }
 
   /// "flash3 bf16 b4 h16 s4k d128 causal". Says whatever differs from the defaults (pass, KV heads, cache,
@@ -45,6 +45,9 @@ class Row {
   const std::string& label() const { return label_; }
   std::string problem_label() const;  ///< "bf16 b4 h16 s4k d128 causal"
   std::string impl_label() const;     ///< "flash2 128x48", "naive"
+
+  /// Of a row about one of several kernels of a launch: which ("softmax"). "" for rows about whole launches.
+  std::string_view kernel() const { return text("kernel"); }
 
   RowDevice device() const;
   std::string_view driver() const { return text("driver"); }
@@ -85,6 +88,10 @@ struct RowFile {
 RowFile rows_of(CsvTable table, Duplicates duplicates = Duplicates::refuse);
 /// The same from a file; `path` "-" is standard input.
 RowFile read_rows(const std::string& path, Duplicates duplicates = Duplicates::refuse);
+
+/// Rows just measured, as their file would be read; the cells are our own and are not checked. Every row is
+/// kept.
+RowFile rows_of(const std::vector<Record>& records);
 
 /// Why times of these two must not be compared: "gpu NVIDIA H100 against cpu AMD EPYC 9B14"; "" when it is
 /// the same device. The index of a GPU says nothing; UUIDs count when both are known.

@@ -109,7 +109,7 @@ void judge(Attribution& a, const AttributionInput& row, const std::vector<Part>&
     return;
   }
   const double together = 100 * *a.sum_us / *row.time_us;
-  if (parts.size() > 1 && together >= kSerialPct) {
+  if (row.launches && *row.launches > 1 && std::abs(together - 100) <= kSerialTolerancePct) {
     a.bound = "serial";
     a.reasoning = fmt::format("{}{}{}: together {} of the time, one after another: serial", in_full(top),
                               others(parts, top.bound), launch, percent(together));

@@ -39,10 +39,10 @@ struct AttributionInput {
 
 /// A share above this is no measurement error of a ceiling: bytes, time or ceiling are wrong.
 constexpr double kInvalidSharePct = 105;
-/// From this share on a resource counts as what limits the case.
-constexpr double kNearCeilingPct = 60;
-/// From this share of the time on, parts that add up count as running one after another.
-constexpr double kSerialPct = 85;
+/// From this share on a resource counts as what limits the case: it is busy for more than half of the time.
+constexpr double kNearCeilingPct = 50;
+/// Parts of several kernels that add up to the time, give or take this, ran one after another.
+constexpr double kSerialTolerancePct = 15;
 
 /// Times that each resource needs at its ceiling, and what that says about the time taken. Empty where an
 /// input or a ceiling is not known.
@@ -59,10 +59,10 @@ struct Attribution {
   std::optional<double> overlap_pct;  ///< 100: as fast as the largest part; 0: the parts one after another
   /// A share above kInvalidSharePct: no bound is named then.
   bool invalid = false;
-  /// "memory", "matrix", "exp", "launch": at kNearCeilingPct or more of that ceiling (launch: half of the
-  /// time is covered by no kernel). "serial": no part is that near, but together they make up kSerialPct of
-  /// the time. "latency": neither; dependencies, synchronisation or instructions that are not counted here.
-  /// "": not known.
+  /// "memory", "matrix", "exp": at kNearCeilingPct or more of that ceiling. "launch": no kernel runs for half
+  /// of the time or more. "serial": no part is near its ceiling, but several kernels ran and the parts
+  /// together make up the time. "latency": none of these; dependencies, synchronisation, or instructions that
+  /// are not counted here. "": not known.
   std::string_view bound;
   /// The sentence behind `bound`: "91% of the measured copy bandwidth (3893 of 4281 GB/s), ...: memory".
   std::string reasoning;

@@ -86,13 +86,16 @@ DeviceInfo device_info(const GpuModel& gpu) {
   return info;
 }
 
+double exp_gops(const GpuModel& gpu) {
+  return kExpPerClockPerSm * gpu.multiprocessors * gpu.boost_ghz;
+}
+
 Prediction predict(const Problem& p, const ModelledWork& work, const GpuModel& gpu) {
   Prediction time;
   const double tflops = p.dtype == DType::fp32 ? gpu.fp32_tflops : gpu.bf16_tflops;
   time.hbm_us = static_cast<double>(work.hbm.total()) / (gpu.hbm_gbps * 1e3);
   time.matrix_us = static_cast<double>(work.executed_flops) / (tflops * 1e6);
-  time.exp_us =
-      static_cast<double>(work.exp_count) / (kExpPerClockPerSm * gpu.multiprocessors * gpu.boost_ghz * 1e3);
+  time.exp_us = static_cast<double>(work.exp_count) / (exp_gops(gpu) * 1e3);
   time.total_us = time.hbm_us;
   time.bound = "memory";
   if (time.matrix_us > time.total_us) {

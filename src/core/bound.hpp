@@ -36,6 +36,10 @@ const GpuModel& find_gpu_model(std::string_view name);
 /// "NVIDIA A100-SXM4-80GB"); empty when none fits. Namesakes with another memory (H100 NVL, laptops) do not.
 std::optional<GpuModel> match_gpu_model(const DeviceInfo& device);
 
+/// Exponentials per second, 1e9: 16 per clock and SM on every model of the table (CUDA programming guide,
+/// throughput of arithmetic instructions).
+double exp_gops(const GpuModel& gpu);
+
 /// What implementations are asked with when there is no such GPU here. Its name says that it is a
 /// datasheet's.
 DeviceInfo device_info(const GpuModel& gpu);

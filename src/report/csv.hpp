@@ -65,6 +65,8 @@ void require_writable(const std::string& path);
 /// The text of one JSON Lines row, without line end: same names as the CSV, numbers as numbers, null when
 /// missing, bytes that are not UTF-8 replaced by U+FFFD.
 std::string json_row(const Record& record);
+/// A JSON string with its quotes; bytes that are not UTF-8 are replaced by U+FFFD.
+std::string json_string(std::string_view text);
 
 /// Key of a row: every is_key column, '\x1f'-joined. Same for a Record and for the row read back, also after
 /// a spreadsheet rewrote its numbers (12 significant digits count).

@@ -26,6 +26,8 @@ size_t utf8_length(std::string_view text, size_t at) {
   return 0;
 }
 
+}  // namespace
+
 std::string json_string(std::string_view text) {
   std::string out = "\"";
   for (size_t at = 0; at < text.size();) {
@@ -50,6 +52,8 @@ std::string json_string(std::string_view text) {
   }
   return out + '"';
 }
+
+namespace {
 
 class JsonLinesSink : public Sink {
  public:

@@ -23,13 +23,6 @@ struct TableStyle {
 /// figures; warnings follow below.
 std::string results_table(const std::vector<Record>& records, const TableStyle& style);
 
-/// Pairs of the baseline (`naive`, else the first) and the other implementations of each problem: time and
-/// HBM bytes side by side, their ratios and the workspace; geometric means at the end. No ratio from a row
-/// that is not verified ok, from times below the timer's resolution, from bytes of different sources, or from
-/// bytes below half of the compulsory ones (then caches, not HBM, served the case). "" when there is nothing
-/// to pair.
-std::string comparison_table(const std::vector<Record>& records, const TableStyle& style);
-
 /// "[12/120] 0:14, about 2:06 left: naive fwd ..." cut to `width` characters. Time left follows from finished
 /// work.
 std::string progress_line(int done, int total, double elapsed_s, const std::string& what, int width);

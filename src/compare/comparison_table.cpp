@@ -1,0 +1,240 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "compare/render.hpp"
+#include "compare/words.hpp"
+#include "report/columns.hpp"
+#include "report/human.hpp"
+#include "report/problem_columns.hpp"
+
+namespace attnprof {
+
+namespace {
+
+int64_t whole(const Row& row, std::string_view column) {
+  return static_cast<int64_t>(row.number(column).value_or(0));
+}
+
+/// As much of a record as says which case the row is about, so that its axes are laid out as a sweep's are.
+Record shape_of(const Row& row) {
+  Record r;
+  Problem& p = r.planned.problem;
+  for (const Pass pass : {Pass::fwd, Pass::bwd, Pass::fwd_bwd}) {
+    if (row.text("pass") == to_string(pass)) p.pass = pass;
+  }
+  for (const DType dtype : {DType::fp32, DType::fp16, DType::bf16}) {
+    if (row.text("dtype") == to_string(dtype)) p.dtype = dtype;
+  }
+  p.batch = whole(row, "batch");
+  p.heads = whole(row, "heads");
+  p.kv_heads = whole(row, "kv_heads");
+  p.seqlen_q = whole(row, "seqlen_q");
+  p.seqlen_kv = whole(row, "seqlen_kv");
+  p.head_dim = whole(row, "head_dim");
+  p.causal = row.text("causal") == "1";
+  p.window = whole(row, "window");
+  const double scale = row.number("scale").value_or(0);
+  const bool usual = std::abs(scale * std::sqrt(static_cast<double>(p.head_dim)) - 1) < 1e-9;
+  p.scale = usual ? 0 : scale;
+  p.fill = row.text("fill") == to_string(Fill::zeros) ? Fill::zeros : Fill::normal;
+  p.seed = static_cast<uint64_t>(whole(row, "seed"));
+  r.planned.impl = row.text("impl");
+  r.device.kind = row.text("device") == to_string(DeviceKind::gpu) ? DeviceKind::gpu : DeviceKind::host;
+  r.device.name = row.text("device_name");
+  r.conditions.cache = row.text("cache") == to_string(CacheMode::hot) ? CacheMode::hot : CacheMode::cold;
+  return r;
+}
+
+/// One side alone still says something: the fused kernel runs where the baseline does not fit.
+std::string time_text(const Pair& pair) {
+  const Change& c = pair.time_us;
+  if (c.from && c.to) return human_time_change(*c.from, *c.to);
+  const auto side = [](const Row& row, const std::optional<double>& us) {
+    return us ? human_time_us(*us) : std::string(row.ok() ? "?" : to_string(row.status()));
+  };
+  return side(pair.from, c.from) + " -> " + side(pair.to, c.to);
+}
+
+std::string bytes_text(const Change& c) {
+  if (!c.from && !c.to) return "";
+  if (c.from && c.to) return *c.from == 0 && *c.to == 0 ? "none" : human_bytes_change(*c.from, *c.to);
+  const auto side = [](const std::optional<double>& bytes) {
+    return bytes ? human_bytes(*bytes) : std::string("?");
+  };
+  return side(c.from) + " -> " + side(c.to);
+}
+
+GridCell ratio_cell(const Change& c, bool within_noise = false) {
+  if (!c.ratio) return {"-", Paint::dim};
+  const Paint paint = within_noise ? Paint::none : *c.ratio >= 1 ? Paint::good : Paint::bad;
+  return {three_digits(*c.ratio) + (within_noise ? "x ~" : "x"), paint};
+}
+
+std::string change_text(const Pair& pair) {
+  return pair.time_us.ratio ? fmt::format("{:+.1f}%", 100 * (1 / *pair.time_us.ratio - 1)) : "";
+}
+
+std::string interval_text(const Pair& pair) {
+  if (!pair.time_ratio_interval) return "";
+  return fmt::format("{:.3g}-{:.3g}", pair.time_ratio_interval->lo, pair.time_ratio_interval->hi);
+}
+
+/// The source that all pairs with that figure share; "mixed" when they do not, "" when none has one.
+std::string common_source(const Comparison& c, Change Pair::*quantity) {
+  std::string shared;
+  for (const Pair& pair : c.pairs) {
+    const Change& change = pair.*quantity;
+    if (change.source.empty() || change.source == shared) continue;
+    if (!change.ratio && quantity == &Pair::flops) continue;  // only its ratio is shown
+    if (!shared.empty()) return "mixed";
+    shared = change.source;
+  }
+  return shared.find("->") == std::string::npos ? shared : "mixed";
+}
+
+/// Reasons why pairs have no ratio, each once with how many pairs it concerns.
+std::vector<std::string> reasons(const Comparison& c) {
+  std::vector<std::pair<std::string, int>> counts;
+  const auto count = [&](const std::string& what) {
+    const auto at =
+        std::find_if(counts.begin(), counts.end(), [&](const auto& x) { return x.first == what; });
+    if (at == counts.end()) {
+      counts.emplace_back(what, 1);
+    } else {
+      ++at->second;
+    }
+  };
+  for (const Pair& pair : c.pairs) {
+    const std::string& time = pair.time_us.why_no_ratio;
+    const std::string& bytes = pair.hbm_bytes.why_no_ratio;
+    if (!time.empty()) count(time == bytes ? time : "of time: " + time);
+    if (!bytes.empty() && bytes != time) count("of HBM bytes: " + bytes);
+  }
+  std::vector<std::string> lines;
+  for (const auto& [what, pairs] : counts)
+    lines.push_back(fmt::format("- no ratio ({} {}): {}", pairs, pairs == 1 ? "pair" : "pairs", what));
+  return lines;
+}
+
+std::string alone_text(const std::vector<Row>& rows, const std::string& file, size_t width) {
+  if (rows.empty()) return "";
+  constexpr size_t kShown = 10;
+  std::string text = wrap_to_width(
+      fmt::format("only in {}: {} {}", file, rows.size(), rows.size() == 1 ? "row" : "rows"), width, 2);
+  for (size_t i = 0; i < std::min(kShown, rows.size()); ++i) text += "  " + rows[i].label() + "\n";
+  if (rows.size() > kShown) text += fmt::format("  and {} more\n", rows.size() - kShown);
+  return text;
+}
+
+struct Layout {
+  std::vector<const ProblemAxis*> axes;
+  bool one_reference = true;
+  std::string reference;  ///< of all pairs, with its tile
+  bool mixed_sources = false;
+};
+
+GridRow grid_row(const Comparison& c, const Pair& pair, const Layout& layout) {
+  GridRow row;
+  const Record shape = shape_of(pair.to);
+  for (const ProblemAxis* axis : layout.axes) row.cells.push_back({axis->text(shape)});
+  const std::string from = c.two_files || layout.one_reference ? "" : pair.from.impl_label() + " -> ";
+  row.cells.push_back({from + pair.to.impl_label()});
+  row.cells.push_back({time_text(pair)});
+  row.cells.push_back(ratio_cell(pair.time_us, pair.within_noise));
+  row.cells.push_back({c.two_files ? change_text(pair) : ""});
+  row.cells.push_back({interval_text(pair)});
+  const std::string bytes = bytes_text(pair.hbm_bytes);
+  row.cells.push_back({bytes});
+  row.cells.push_back(bytes.empty() ? GridCell{} : ratio_cell(pair.hbm_bytes));
+  row.cells.push_back({pair.flops.ratio ? fmt::format("{:.3g}x", *pair.flops.ratio) : ""});
+  row.cells.push_back({layout.mixed_sources ? pair.hbm_bytes.source : ""});
+  row.cells.push_back(
+      {pair.workspace_bytes.from && pair.workspace_bytes.to ? workspace_words(pair.workspace_bytes) : ""});
+  return row;
+}
+
+std::string grid(const Comparison& c, const TableStyle& style) {
+  std::vector<Record> shapes;  // the axes of the second rows decide what varies
+  Layout layout;
+  layout.reference = c.pairs.front().from.impl_label();
+  for (const Pair& pair : c.pairs) {
+    shapes.push_back(shape_of(pair.to));
+    layout.one_reference = layout.one_reference && pair.from.impl_label() == layout.reference;
+  }
+  const ProblemLayout problems = lay_out_problems(shapes);
+  layout.axes = problems.varying;
+  const std::string bytes = common_source(c, &Pair::hbm_bytes);
+  const std::string flops = common_source(c, &Pair::flops);
+  layout.mixed_sources = bytes == "mixed";
+
+  std::vector<GridColumn> columns;
+  for (const ProblemAxis* axis : layout.axes) columns.push_back(axis->column);
+  const std::string first =
+      c.two_files ? "impl" : (layout.one_reference ? layout.reference : c.from_name) + " ->";
+  for (const GridColumn& column : std::vector<GridColumn>{{first, false, 0},
+                                                          {"time", true, 0},
+                                                          {"faster", true, 0},
+                                                          {"change", true, 1},
+                                                          {"95%", true, 5},
+                                                          {"HBM bytes", true, 2},
+                                                          {"fewer", true, 0},
+                                                          {"FLOPs", true, 3},
+                                                          {"source", false, 1},
+                                                          {"workspace", true, 4}}) {
+    columns.push_back(column);
+  }
+  std::vector<GridRow> rows;
+  for (const Pair& pair : c.pairs) rows.push_back(grid_row(c, pair, layout));
+  std::string text;
+  const auto dim = [&](const std::string& line) { text += painted(line, Paint::dim, style.color) + "\n"; };
+  if (c.two_files) dim(fmt::format("{} -> {}", c.from_name, c.to_name));
+  for (const std::string& line : problems.heading) dim(line);
+  const bool flops_shown = shows_column(columns, rows, style, "FLOPs");
+  std::string sources;
+  if (!bytes.empty() && bytes != "mixed") sources = "HBM bytes: " + bytes;
+  if (!flops.empty() && flops_shown) {
+    const std::string which = flops == "mixed" ? "measured where both rows have them, else modelled" : flops;
+    sources += (sources.empty() ? "" : "; ") + ("executed FLOPs: " + which);
+  }
+  if (!sources.empty()) dim(sources);
+  return text + draw_grid(columns, rows, style);
+}
+
+}  // namespace
+
+std::string comparison_table(const Comparison& c, const TableStyle& style) {
+  const size_t width = line_limit(style);
+  std::string text = c.pairs.empty() ? "" : grid(c, style);
+  const bool noise =
+      std::any_of(c.pairs.begin(), c.pairs.end(), [](const Pair& p) { return p.within_noise; });
+  if (noise)
+    text +=
+        wrap_to_width("~ within noise: the 95% intervals of the two medians show no difference", width, 2);
+  for (const std::string& reason : reasons(c)) text += wrap_to_width(reason, width, 2);
+  text += alone_text(c.only_from, c.from_name, width) + alone_text(c.only_to, c.to_name, width);
+  const std::string differing = unmatched_reason(c);
+  if (!differing.empty())
+    text += wrap_to_width("rows that are alone differ from the nearest of the other file in: " + differing,
+                          width, 2);
+  for (const Mean& mean : geometric_means(c))
+    text += painted(wrap_to_width(sentence(mean), width, 2), Paint::bold, style.color);
+  return text;
+}
+
+std::string comparison_sentences(const Comparison& c, const TableStyle* style) {
+  std::string text;
+  for (const Pair& pair : c.pairs) {
+    const std::string line = subject(pair, c.two_files) + ": " + sentence(pair);
+    text += style ? wrap_to_width(line, line_limit(*style), 2) : line + "\n";
+  }
+  return text;
+}
+
+std::string comparison_table(const std::vector<Record>& records, const TableStyle& style) {
+  const Comparison c = compare_within(rows_of(records), "");
+  return c.pairs.empty() ? "" : comparison_table(c, style);
+}
+
+}  // namespace attnprof

@@ -1,0 +1,91 @@
+// What is said about a comparison as a whole.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "compare/comparison.hpp"
+#include "report/columns.hpp"
+
+namespace attnprof {
+
+namespace {
+
+/// Sums logarithms: the geometric mean of ratios.
+struct LogSum {
+  double sum = 0, smallest = 0, largest = 0;
+  int pairs = 0;
+
+  void add(const std::optional<double>& ratio) {
+    if (!ratio) return;
+    smallest = pairs == 0 ? *ratio : std::min(smallest, *ratio);
+    largest = pairs == 0 ? *ratio : std::max(largest, *ratio);
+    sum += std::log(*ratio);
+    ++pairs;
+  }
+  std::optional<Mean::Of> mean() const {
+    if (pairs == 0) return std::nullopt;
+    return Mean::Of{std::exp(sum / pairs), smallest, largest, pairs};
+  }
+};
+
+struct Sums {
+  std::string impl, reference;
+  LogSum time, bytes, flops;
+};
+
+std::vector<std::string> differing_columns(const Row& a, const Row& b) {
+  std::vector<std::string> names;
+  for (const Column& column : columns()) {
+    if (column.is_key && key_part(a.text(column.name)) != key_part(b.text(column.name)))
+      names.emplace_back(column.name);
+  }
+  return names;
+}
+
+}  // namespace
+
+std::vector<Mean> geometric_means(const Comparison& comparison) {
+  std::vector<Sums> all;
+  for (const Pair& pair : comparison.pairs) {
+    const std::string impl(pair.to.text("impl"));
+    const std::string reference =
+        comparison.two_files ? comparison.from_name : std::string(pair.from.text("impl"));
+    auto at = std::find_if(all.begin(), all.end(),
+                           [&](const Sums& s) { return s.impl == impl && s.reference == reference; });
+    if (at == all.end()) at = all.insert(all.end(), Sums{impl, reference, {}, {}, {}});
+    at->time.add(pair.time_us.ratio);
+    at->bytes.add(pair.hbm_bytes.ratio);
+    at->flops.add(pair.flops.ratio);
+  }
+  std::vector<Mean> means;
+  for (const Sums& s : all) {
+    if (s.time.pairs + s.bytes.pairs + s.flops.pairs == 0) continue;
+    means.push_back({s.impl, s.reference, s.time.mean(), s.bytes.mean(), s.flops.mean()});
+  }
+  return means;
+}
+
+std::string unmatched_reason(const Comparison& comparison) {
+  if (comparison.only_from.empty() || comparison.only_to.empty()) return "";
+  // The first few rows say enough, and files can be long.
+  constexpr size_t kLooked = 200;
+  std::map<std::vector<std::string>, int> seen;
+  for (size_t j = 0; j < std::min(kLooked, comparison.only_to.size()); ++j) {
+    std::vector<std::string> fewest;
+    for (size_t i = 0; i < std::min(kLooked, comparison.only_from.size()); ++i) {
+      const auto names = differing_columns(comparison.only_from[i], comparison.only_to[j]);
+      if (fewest.empty() || names.size() < fewest.size()) fewest = names;
+    }
+    if (!fewest.empty()) ++seen[fewest];
+  }
+  if (seen.empty()) return "";
+  const auto most = std::max_element(seen.begin(), seen.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  std::string text;
+  for (const std::string& name : most->first) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+}  // namespace attnprof

@@ -1,0 +1,37 @@
+// Where the time of a row went: its own columns against ceilings.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compare/rows.hpp"
+#include "core/attribution.hpp"
+#include "report/table.hpp"
+
+namespace attnprof {
+
+/// Ceilings given by hand, for rows that carry none.
+struct GivenCeilings {
+  std::optional<double> copy_gbps, matrix_tflops, exp_gops;
+};
+
+/// The row's own ceiling_* columns, which were measured; else what was given; else the datasheet of the GPU
+/// that device_name begins with.
+Ceilings ceilings_of(const Row& row, const GivenCeilings& given);
+
+struct Explained {
+  Row row;
+  Attribution
+      attribution;  ///< empty, with the reason, unless the row is verified (or one kernel of a launch)
+  Ceilings ceilings;
+};
+Explained explain(const Row& row, const GivenCeilings& given);
+
+/// "copy 4281 GB/s (measured), matrix 790 TFLOP/s (measured)".
+std::string ceilings_text(const Ceilings& ceilings);
+
+/// The parts of each row's time beside it as a table, then for each row the sentence behind its bound.
+std::string why_table(const std::vector<Explained>& rows, const TableStyle& style);
+
+}  // namespace attnprof

@@ -139,6 +139,20 @@ Unsupported supports(const Case& c, const DeviceInfo& device) {
   return std::nullopt;
 }
 
+/// Warps follow from the tile: as few as registers allow, for each fragment then feeds most products.
+std::vector<KernelConfig> candidates(const Problem& p, const DeviceInfo& device) {
+  std::vector<KernelConfig> all;
+  for (const int tile_m : {64, 128}) {
+    for (const int tile_n : {32, 48, 64, 80, 96, 128}) {
+      for (const int stages : {1, 2}) {
+        const KernelConfig k = resolve(p, {.tile_m = tile_m, .tile_n = tile_n, .stages = stages}, device);
+        if (!supports({p, "flash2", k}, device)) all.push_back(k);
+      }
+    }
+  }
+  return all;
+}
+
 int64_t workspace_bytes(const Case&, const DeviceInfo&) {
   return 0;
 }
@@ -208,7 +222,8 @@ Implementation flash2_gpu() {
           .workspace_bytes = workspace_bytes,
           .model = model,
           .kernels = kernels,
-          .prepare = prepare_flash2};
+          .prepare = prepare_flash2,
+          .candidates = candidates};
 }
 
 }  // namespace attnprof

@@ -81,6 +81,23 @@ Unsupported supports(const Case& c, const DeviceInfo& device) {
   return std::nullopt;
 }
 
+/// Heights in whole row groups, widths in whole panels, as long as the working set is not twice beyond its
+/// budget: from there on every tile goes through the next cache.
+std::vector<KernelConfig> candidates(const Problem& p, const DeviceInfo& device) {
+  std::vector<KernelConfig> all;
+  for (const int groups : {1, 2, 4, 6, 8, 12, 16}) {
+    for (const int tile_n : {32, 64, 128, 256, 512}) {
+      const KernelConfig k =
+          resolve(p, {.tile_m = static_cast<int>(groups * kFusedRowGroup), .tile_n = tile_n}, device);
+      // Beyond the problem's own size tiles are all the same.
+      if (k.tile_m >= p.seqlen_q + kFusedRowGroup || (tile_n > 32 && tile_n >= 2 * p.seqlen_kv)) continue;
+      if (scratch_bytes(p, k.tile_m, k.tile_n) > 2 * device.smem_per_block_bytes) continue;
+      if (!supports({p, "fused", k}, device)) all.push_back(k);
+    }
+  }
+  return all;
+}
+
 /// Scratch is the working set, not main memory: like shared memory on a GPU it is not part of the workspace.
 int64_t workspace_bytes(const Case&, const DeviceInfo&) {
   return 0;
@@ -170,6 +187,7 @@ Implementation fused_host() {
   row.model = model;
   row.kernels = kernels;
   row.prepare = prepare;
+  row.candidates = candidates;
   return row;
 }
 

@@ -243,3 +243,30 @@ TEST_CASE("every shipped row is a tile that its implementation accepts, and the 
 TEST_CASE("with none, every implementation follows its own rule", "[tuned]") {
   CHECK(load_tuned("none").empty());
 }
+
+TEST_CASE("every tunable implementation offers candidates that it accepts itself, none twice", "[tuned]") {
+  DeviceInfo host;
+  host.multiprocessors = 2;
+  host.smem_per_block_bytes = 1 << 20;
+  int tunable = 0;
+  for (const Implementation& impl : registry()) {
+    if (impl.candidates == nullptr) continue;
+    ++tunable;
+    const DeviceInfo device = impl.device == DeviceKind::gpu ? hopper() : host;
+    for (const int64_t head_dim : {40, 64, 128, 256}) {
+      for (const bool causal : {false, true}) {
+        const Problem p = shape(head_dim, 4096, causal);
+        const std::vector<KernelConfig> all = impl.candidates(p, device);
+        INFO(impl.name << " head_dim " << head_dim << ": " << all.size() << " candidates");
+        CHECK(all.size() >= 5);
+        CHECK(all.size() <= 40);  // each is compiled
+        for (const KernelConfig& k : all) {
+          CHECK_FALSE(impl.supports({p, std::string(impl.name), k}, device));
+          CHECK(impl.resolve(p, k, device) == k);
+          CHECK(std::count(all.begin(), all.end(), k) == 1);
+        }
+      }
+    }
+  }
+  CHECK(tunable == 3);  // fused on the CPU, flash2, flash3
+}

@@ -11,6 +11,7 @@ using Action = std::function<int()>;
 
 void add_sweep(CLI::App& app, Action& action);
 void add_verify(CLI::App& app, Action& action);
+void add_tune(CLI::App& app, Action& action);
 void add_model(CLI::App& app, Action& action);
 void add_trace(CLI::App& app, Action& action);
 void add_ceilings(CLI::App& app, Action& action);

@@ -78,6 +78,7 @@ int main(int argc, char** argv) {
   attnprof::Action action;
   attnprof::add_sweep(app, action);
   attnprof::add_verify(app, action);
+  attnprof::add_tune(app, action);
   attnprof::add_model(app, action);
   attnprof::add_trace(app, action);
   attnprof::add_ceilings(app, action);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cli/commands.hpp"
+#include "cli/compile.hpp"
 #include "cli/device_choice.hpp"
 #include "cli/dry_run.hpp"
 #include "cli/interrupt.hpp"
@@ -92,21 +93,6 @@ Finished drop_finished(std::vector<PlannedRow>& rows, const SweepOptions& o, con
     return true;
   });
   return finished;
-}
-
-/// Compiles what the rows need before anything is measured.
-void compile_all(Device& device, const std::vector<PlannedRow>& rows, bool show_progress) {
-  if (device.info().kind != DeviceKind::gpu) return;
-  std::vector<KernelSpec> specs;
-  for (const PlannedRow& row : rows) {
-    if (row.status != Status::ok) continue;
-    for (KernelSpec& spec : row.impl->kernels(row.planned, device.info())) {
-      if (std::find(specs.begin(), specs.end(), spec) == specs.end()) specs.push_back(std::move(spec));
-    }
-  }
-  if (specs.empty()) return;
-  Progress progress(static_cast<int>(specs.size()), show_progress);
-  compile_kernels(device, specs, [&](int done, int) { progress.step(done, "compiling kernels"); });
 }
 
 /// Files are opened, and emptied, only when nothing else can refuse the run any more.

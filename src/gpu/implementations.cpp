@@ -3,6 +3,7 @@
 #include "baselines/cudnn_gpu.hpp"
 #include "baselines/naive_gpu.hpp"
 #include "kernels/flash2_gpu.hpp"
+#include "kernels/flash3_candidates_gpu.hpp"
 #include "kernels/flash3_gpu.hpp"
 
 namespace attnprof {
@@ -12,6 +13,9 @@ std::vector<Implementation> gpu_implementations() {
   for (const Implementation& rung : flash3_ladder_gpu()) {
     all.push_back(rung);
     all.back().tuned_as = "flash3";  // rungs are compared on the tiles of the last one
+  }
+  for (Implementation& row : all) {
+    if (row.name == "flash3") row.candidates = flash3_candidates;
   }
   return all;
 }

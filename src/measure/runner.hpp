@@ -19,7 +19,7 @@ struct RunOptions {
   stats::StoppingRule stopping;
   int warmups = 2;
   bool time = true;          ///< false: `attnprof verify`
-  bool verify = true;        ///< false only inside time_again, whose rows nobody sees
+  bool verify = true;        ///< false in time_again and in rounds of a Tuner, which verifies apart
   int64_t verify_rows = 64;  ///< random rows checked per case (all rows when there are few)
   bool counters = true;
   bool drain = true;  ///< charge the write-back of dirty L2 lines to the case

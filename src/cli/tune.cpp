@@ -1,0 +1,329 @@
+// attnprof tune: measures candidate tiles of each shape and writes the table that defaults come from.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <memory>
+
+#include "cli/axis_options.hpp"
+#include "cli/commands.hpp"
+#include "cli/compile.hpp"
+#include "cli/device_choice.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/registry.hpp"
+#include "cli/say.hpp"
+#include "cli/terminal.hpp"
+#include "cli/tune_report.hpp"
+#include "cli/tuned_files.hpp"
+#include "core/error.hpp"
+#include "gpu/gpu.hpp"
+#include "report/csv.hpp"
+#include "report/file_io.hpp"
+#include "report/tuned_csv.hpp"
+
+namespace attnprof {
+namespace {
+
+struct TuneCommand {
+  AxisOptions axes;
+  TuneOptions tune;
+  std::string device = "auto";
+  int threads = 0;
+  std::string output, csv, cache = "cold", counters = "finalists";
+  double budget_s = 60;
+  bool show = false, quiet = false, any_dtype = false;
+};
+
+double now_s() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+RunConditions conditions(const TuneCommand& o) {
+  RunConditions c;
+  c.cache = o.cache == "cold" ? CacheMode::cold : CacheMode::hot;
+  c.tool_version = ATTNPROF_VERSION;
+  char host[256] = "";
+  gethostname(host, sizeof host - 1);
+  c.hostname = host;
+  return c;
+}
+
+/// Candidates of one typed case: its own configuration when one was typed, else the implementation's list.
+std::vector<PlannedCase> candidates_of(const PlannedCase& typed, const Implementation& impl,
+                                       const DeviceInfo& device) {
+  if (!typed.invalid.empty() || typed.planned.config != KernelConfig{}) return {typed};
+  std::vector<PlannedCase> all;
+  for (const KernelConfig& config : impl.candidates(typed.planned.problem, device)) {
+    all.push_back(typed);
+    all.back().planned.config = config;
+  }
+  return all;
+}
+
+void require_tunable(const Implementation& impl, const DeviceInfo& device) {
+  if (impl.candidates != nullptr) return;
+  std::vector<std::string_view> tunable;
+  for (const Implementation& row : registry()) {
+    if (row.device == device.kind && row.candidates != nullptr) tunable.push_back(row.name);
+  }
+  throw UsageError(fmt::format("--impl {}: it has no tiles to choose from; tunable on this device: {}",
+                               impl.name, fmt::join(tunable, ", ")));
+}
+
+/// The shapes in the order of the axes, each with its default first and the candidates that can run.
+std::vector<TunedShape> shapes_of(const std::vector<PlannedCase>& cases, const DeviceInfo& device,
+                                  const std::vector<TunedEntry>& table) {
+  std::vector<TunedShape> shapes;
+  for (const PlannedCase& typed : cases) {
+    const Implementation& impl = find_implementation(typed.planned.impl, device);
+    require_tunable(impl, device);
+    auto at = std::find_if(shapes.begin(), shapes.end(), [&](const TunedShape& s) {
+      const Case& c = s.rows.front().planned;
+      return c.impl == impl.name && c.problem == typed.planned.problem;
+    });
+    if (at == shapes.end()) {
+      PlannedCase as_is = typed;
+      as_is.planned.config = {};
+      TunedShape shape;
+      shape.rows = plan({as_is}, device, find_implementation, table);
+      at = shapes.insert(shapes.end(), std::move(shape));
+    }
+    for (PlannedRow& row : plan(candidates_of(typed, impl, device), device, find_implementation)) {
+      if (row.status != Status::ok) continue;
+      const auto same = [&](const PlannedRow& r) { return r.planned.config == row.planned.config; };
+      if (std::none_of(at->rows.begin(), at->rows.end(), same)) at->rows.push_back(std::move(row));
+    }
+  }
+  return shapes;
+}
+
+TunedKey key_of(const Case& c, const DeviceInfo& device, bool any_dtype) {
+  TunedKey key;
+  key.impl = c.impl;
+  key.device = device.kind;
+  key.compute_capability = device.compute_capability;
+  if (device.kind == DeviceKind::host) key.device_name = device.name;
+  if (!any_dtype) key.dtype = c.problem.dtype;
+  key.head_dim = c.problem.head_dim;
+  key.causal = c.problem.causal;
+  key.window = c.problem.window;
+  key.seqlen_kv = c.problem.seqlen_kv;
+  return key;
+}
+
+/// Two shapes that one row of the file would stand for: which of them it holds would be chance.
+void require_distinct_keys(const std::vector<TunedShape>& shapes, const DeviceInfo& device, bool any_dtype) {
+  std::vector<TunedKey> keys;
+  for (const TunedShape& shape : shapes) {
+    const Case& c = shape.rows.front().planned;
+    keys.push_back(key_of(c, device, any_dtype));
+    if (std::count(keys.begin(), keys.end(), keys.back()) == 1) continue;
+    throw UsageError(
+        fmt::format("{} {}: the file would hold one row for this shape and for one before it (rows tell "
+                    "impl, {}head_dim, "
+                    "causal, window and seqlen_kv apart); give one value for batch, heads and the other axes",
+                    c.impl, describe(c.problem), any_dtype ? "" : "dtype, "));
+  }
+}
+
+TunedEntry entry_of(const TunedShape& shape, const DeviceInfo& device, bool any_dtype) {
+  const TuneOutcome& o = shape.outcome;
+  const Record& best = o.records[o.best];
+  TunedEntry e;
+  e.key = key_of(best.planned, device, any_dtype);
+  e.config = best.planned.config;
+  if (o.best_time) e.time_us = o.best_time->median_us;
+  if (o.end == TuneOutcome::End::better) {
+    if (o.default_time) e.default_time_us = o.default_time->median_us;
+    e.speedup = o.speedup;
+    e.speedup_lo = o.speedup_lo;
+    e.speedup_hi = o.speedup_hi;
+  }
+  e.message = o.message;
+  e.tool_version = ATTNPROF_VERSION;
+  e.timestamp = best.conditions.timestamp;
+  return e;
+}
+
+/// Where results go. Throws UsageError before anything is measured when that cannot be.
+std::string output_file(const TuneCommand& o) {
+  if (!o.output.empty()) {
+    require_writable(o.output);
+    return o.output;
+  }
+  const std::string file = default_tuned_file();
+  if (file.empty()) throw UsageError("-o FILE is needed: neither HOME nor XDG_CONFIG_HOME is set");
+  std::error_code error;
+  std::filesystem::create_directories(std::filesystem::path(file).parent_path(), error);
+  require_writable(file);
+  return file;
+}
+
+/// Beside the target, then renamed: a reader, and an interrupted run, sees a whole file.
+void write_tuned(const std::string& path, const std::vector<TunedEntry>& entries) {
+  const std::string temporary = fmt::format("{}.{}", path, getpid());
+  OutputFile(temporary, false).write(tuned_csv(entries));
+  std::error_code error;
+  std::filesystem::rename(temporary, path, error);
+  if (!error) return;
+  std::filesystem::remove(temporary, error);
+  throw UsageError(fmt::format("cannot write '{}': renaming '{}' to it failed", path, temporary));
+}
+
+/// Tunes shape after shape; what was found goes to the files at once, so an interruption loses one shape.
+void tune_all(const TuneCommand& o, Device& device, CounterSource* counters, std::vector<TunedShape>& shapes,
+              const std::string& output, bool show_progress) {
+  std::vector<TunedEntry> entries;
+  if (const auto old = read_existing(output); old && !old->empty()) entries = read_tuned_file(output);
+  const std::unique_ptr<Sink> csv = o.csv.empty() ? nullptr : open_csv(o.csv, false);
+  std::vector<PlannedRow> everything;
+  for (const TunedShape& shape : shapes)
+    everything.insert(everything.end(), shape.rows.begin(), shape.rows.end());
+  compile_all(device, everything, show_progress);
+
+  Tuner tuner(device, counters, o.tune, conditions(o), now_s);
+  Progress progress(static_cast<int>(shapes.size()), show_progress);
+  const double end_s = now_s() + o.budget_s;
+  for (size_t i = 0; i < shapes.size() && !stop_requested(); ++i) {
+    TunedShape& shape = shapes[i];
+    progress.step(static_cast<int>(i),
+                  shape.rows.front().planned.impl + " " + describe(shape.rows.front().planned.problem));
+    // An equal share of what is left: shapes that are settled early leave more to the others.
+    const double budget_s = (end_s - now_s()) / static_cast<double>(shapes.size() - i);
+    shape.outcome = tuner.race(shape.rows, std::max(budget_s, 0.0), stop_requested());
+    if (csv) {
+      for (const Record& record : shape.outcome.records) csv->write(record);
+    }
+    using End = TuneOutcome::End;
+    if (shape.outcome.end != End::better && shape.outcome.end != End::kept) continue;
+    put_tuned(entries, entry_of(shape, device.info(), o.any_dtype));
+    write_tuned(output, entries);
+  }
+}
+
+ExitCode summarise(const TuneCommand& o, const std::vector<TunedShape>& shapes, const std::string& output) {
+  size_t better = 0, kept = 0, wrong = 0;
+  for (const TunedShape& shape : shapes) {
+    better += shape.outcome.end == TuneOutcome::End::better;
+    kept += shape.outcome.end == TuneOutcome::End::kept;
+    for (const Record& r : shape.outcome.records) {
+      const bool bad = r.status == Status::failed || r.status == Status::verify_failed;
+      if (bad && ++wrong == 1) {
+        say("{} {}x{} on {}: {}", r.planned.impl, r.planned.config.tile_m, r.planned.config.tile_n,
+            describe(r.planned.problem), r.message);
+      }
+    }
+  }
+  const size_t open = shapes.size() - better - kept;
+  std::string line =
+      fmt::format("{} shapes: {} with a faster tile, {} keep theirs", shapes.size(), better, kept);
+  if (open > 0) line += fmt::format(", {} not tuned", open);
+  if (open > 0 && !stop_requested()) line += fmt::format(" (--budget is {} s)", o.budget_s);
+  if (better + kept > 0) line += fmt::format("; written to {}", output);
+  if (wrong > 0) line += fmt::format("; {} candidates failed or were wrong, none of them chosen", wrong);
+  say("{}", line);
+  if (stop_requested()) return ExitCode::interrupted;
+  return wrong > 0 ? ExitCode::verification : ExitCode::ok;
+}
+
+int run_tune(TuneCommand o) {
+  if (std::isnan(o.budget_s) || std::isnan(o.tune.run.stopping.budget_s) || std::isnan(o.tune.min_speedup)) {
+    throw UsageError("--budget, --max-time and --min-speedup take numbers, not nan");
+  }
+  const bool show_progress = isatty(STDERR_FILENO) != 0 && !o.quiet;
+  const DeviceChoice choice = choose_device(o.device);
+  if (o.axes.impl.empty()) o.axes.impl = {"fused"};
+  const std::vector<PlannedCase> cases = planned_cases(o.axes, choice.kind());
+  const std::unique_ptr<Device> device = open_device(choice, o.threads);
+  if (!choice.note.empty() && !o.quiet) say("{}", choice.note);
+  const std::vector<TunedEntry> table = load_tuned(o.axes.tuned);
+  if (o.show) {
+    fmt::print("{}", tuned_table(table, device->info(), terminal_style()));
+    return 0;
+  }
+  std::vector<TunedShape> shapes = shapes_of(cases, device->info(), table);
+  require_distinct_keys(shapes, device->info(), o.any_dtype);
+  const std::string output = output_file(o);
+  o.tune.run.cache = o.cache == "cold" ? CacheMode::cold : CacheMode::hot;
+  o.tune.run.counters = o.counters != "off";
+  o.tune.count_all = o.counters == "all";
+  o.tune.verify_all = !o.csv.empty();
+  std::unique_ptr<CounterSource> counters;
+  if (device->info().kind == DeviceKind::gpu && o.tune.run.counters) {
+    counters = open_counters(*device);
+    if (const std::string hint = counters->hint(); !hint.empty()) say("counters: {}", hint);
+  }
+  tune_all(o, *device, counters.get(), shapes, output, show_progress);
+  if (!o.quiet && o.csv != "-") fmt::print("{}", tune_table(shapes, terminal_style()));
+  return static_cast<int>(summarise(o, shapes, output));
+}
+
+void setup(CLI::App& app, TuneCommand& o) {
+  setup_axis_options(app, o.axes);
+  app.add_option("--device", o.device, "auto, cpu, gpu, or a GPU number")->group("Device");
+  app.add_option("--threads", o.threads, "CPU threads (default: all)")
+      ->check(CLI::Range(0, 4096))
+      ->group("Device");
+  app.add_option("-o,--output", o.output,
+                 "Tuned file to write; rows of other shapes in it stay "
+                 "(default: ~/.config/attnprof/tuned.csv, which every command reads)")
+      ->type_name("FILE")
+      ->group("Output");
+  app.add_option("--csv", o.csv,
+                 "Write every candidate as a row of a sweep to FILE, each verified; - for stdout")
+      ->type_name("FILE")
+      ->group("Output");
+  app.add_flag("--any-dtype", o.any_dtype, "Write rows that hold for every dtype, not only the measured one")
+      ->group("Output");
+  app.add_flag("--show", o.show, "Only print the tiles in force on this device, and where each comes from")
+      ->group("Output");
+  app.add_flag("--quiet", o.quiet, "No table, no progress")->group("Output");
+  app.add_option("--budget", o.budget_s,
+                 "Seconds of measuring, all shapes together; compiling comes before and does not count")
+      ->check(CLI::Range(0.001, 864000.0))
+      ->capture_default_str()
+      ->group("Measuring");
+  app.add_option("--max-time", o.tune.run.stopping.budget_s, "Seconds for one candidate in one round")
+      ->check(CLI::Range(0.001, 86400.0))
+      ->capture_default_str()
+      ->group("Measuring");
+  app.add_option("--min-speedup", o.tune.min_speedup,
+                 "The default stays unless another is that much faster, and by more than the noise")
+      ->check(CLI::Range(1.0, 100.0))
+      ->capture_default_str()
+      ->group("Measuring");
+  app.add_option("--cache", o.cache, "cold: evict the last-level cache before each launch (default); hot")
+      ->check(CLI::IsMember({"cold", "hot"}))
+      ->group("Measuring");
+  app.add_option("--counters", o.counters,
+                 "Hardware counters for the last two of each shape, all candidates, or none")
+      ->check(CLI::IsMember({"finalists", "all", "off"}))
+      ->group("Measuring");
+  app.add_option("--verify-rows", o.tune.run.verify_rows, "Random rows of an output checked against float64")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str()
+      ->group("Measuring");
+}
+
+}  // namespace
+
+void add_tune(CLI::App& app, Action& action) {
+  auto options = std::make_shared<TuneCommand>();
+  options->tune.run.verify_rows = 16;  // of each contender, and there are many
+  CLI::App* command = app.add_subcommand("tune",
+                                         "Find the fastest tile, stages and warps for each shape; --tile, "
+                                         "--stages, --warps name the candidates");
+  setup(*command, *options);
+  command->callback([command, options, &action] {
+    action = [command, options] {
+      if (!options->axes.config_file.empty()) apply_config_file(*command, options->axes.config_file);
+      return run_tune(*options);
+    };
+  });
+}
+
+}  // namespace attnprof

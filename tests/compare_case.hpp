@@ -1,6 +1,7 @@
 // CSV text for tests of what reads rows: one good row, of which single cells are changed.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
@@ -79,6 +80,13 @@ inline std::string csv_of(const std::vector<Cells>& rows) {
 inline std::string reversed_columns(const std::vector<Cells>& rows) {
   const std::vector<std::string> names = all_columns();
   return csv_with_columns({names.rbegin(), names.rend()}, rows);
+}
+
+/// Rows of a sweep with --per-kernel: column `kernel` is there whether this version writes it or not.
+inline std::string csv_with_kernels(const std::vector<Cells>& rows) {
+  std::vector<std::string> names = all_columns();
+  if (std::find(names.begin(), names.end(), "kernel") == names.end()) names.emplace_back("kernel");
+  return csv_with_columns(names, rows);
 }
 
 /// A measured file of the repository.

@@ -238,6 +238,21 @@ TEST_CASE("rows of other problems, caches, fills and devices are never held agai
   CHECK(compare_within(file_of({naive(), {{"status", "skipped"}}}), "").pairs.empty());
 }
 
+TEST_CASE("rows about one kernel of a launch are parts, not cases: they are never paired", "[compare]") {
+  const RowFile file = rows_of(
+      parse_csv(csv_with_kernels(
+                    {naive(), with(naive(), {{"kernel", "qk"}}), with(naive(), {{"kernel", "softmax"}}), {}}),
+                "a.csv"));
+  REQUIRE(file.rows.size() == 4);
+  CHECK(file.rows[2].label() == "naive softmax bf16 b4 h16 s4k d128");
+  const Comparison c = compare_within(file, "");
+  REQUIRE(c.pairs.size() == 1);
+  CHECK(c.pairs[0].from.kernel().empty());
+  const Comparison two = compare_files(file, file, false);
+  CHECK(two.pairs.size() == 2);
+  CHECK(two.only_from.empty());
+}
+
 TEST_CASE("two files are matched by key, wherever a row stands", "[compare]") {
   const Comparison c = before_after(
       {naive(), {}, {{"impl", "cudnn"}}},

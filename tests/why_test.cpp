@@ -83,6 +83,16 @@ TEST_CASE("a row that is not verified is not explained", "[why]") {
   CHECK(has(table, "not verified: oom"));
 }
 
+TEST_CASE("each kernel of a launch is explained for itself", "[why]") {
+  const RowFile file = rows_of(
+      parse_csv(csv_with_kernels({{{"kernel", "softmax"}, {"hbm_read_bytes", "900000000"}, {"rel_err", ""}}}),
+                "a.csv"));
+  const std::string table = why_table({explain(file.rows.at(0), {4281, 790, {}})}, {false, 300});
+  CHECK(
+      has(table, "flash3 softmax bf16 b4 h16 s4k d128: 84% of the given copy bandwidth (3604 of 4281 GB/s)"));
+  CHECK(has(table, ": memory\n"));
+}
+
 TEST_CASE("the table says when ceilings are a datasheet's, and marks impossible shares", "[why]") {
   const Explained impossible = explain(row_of({{"hbm_read_bytes", "2000000000"}}), {});
   CHECK(impossible.attribution.invalid);

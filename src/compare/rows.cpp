@@ -151,9 +151,10 @@ class RowReader {
     return names;
   }
 
-  /// The same case on the same device. The file may hold several devices.
+  /// The same case, or the same kernel of it, on the same device. The file may hold several devices.
   static std::string identity(const Row& row) {
-    return fmt::format("{}{}\x1f{}", row.key(), row.text("device_name"), row.text("device_uuid"));
+    return fmt::format("{}{}\x1f{}\x1f{}", row.key(), row.kernel(), row.text("device_name"),
+                       row.text("device_uuid"));
   }
 
   /// Adds to labels that several keys share what tells those apart.

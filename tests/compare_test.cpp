@@ -168,6 +168,8 @@ TEST_CASE("bytes of another source, another draining, a cache or 0 give no ratio
   CHECK(why({{"bytes_source", ""}}) == "bytes of an unknown source");
   CHECK(has(why({{"drained", "1"}}), "dirty L2 lines"));
   CHECK(has(why({{"hbm_read_bytes", "900000"}}), "served by a cache"));
+  const Pair cached = pair_with({}, {{"hbm_read_bytes", "900000"}, {"hbm_write_bytes", "100000"}});
+  CHECK(has(cached.hbm_bytes.why_no_ratio, "served by a cache"));
   CHECK(why({{"hbm_read_bytes", ""}}) == "unknown in the second");
   CHECK(why({{"hbm_read_bytes", "0"}, {"hbm_write_bytes", "0"}, {"min_hbm_bytes", ""}}) == "the second is 0");
 }

@@ -11,6 +11,7 @@ import sys
 import zipfile
 
 import pytest
+import yaml
 
 SCRIPTS = pathlib.Path(__file__).resolve().parent.parent / "scripts"
 sys.dont_write_bytecode = True
@@ -249,3 +250,18 @@ def test_results_without_a_binary_says_how_to_get_one(tmp_path):
 def test_gpu_check_without_a_test_program_says_how_to_get_one(tmp_path):
     result = subprocess.run([SCRIPTS / "gpu-check", tmp_path / "none"], capture_output=True, text=True)
     assert result.returncode == 1 and "build it first" in result.stderr
+
+
+# --- docs/ci --------------------------------------------------------------------------------------------------------
+
+
+def test_the_example_workflow_is_yaml_whose_steps_are_shell():
+    workflow = yaml.safe_load((ROOT / "docs/ci/attnprof-gate.yml").read_text())
+    assert workflow[True] == "pull_request"  # YAML 1.1 reads the key "on" as true; GitHub does not
+    assert set(workflow["jobs"]) == {"counted", "measured"}
+    for job in workflow["jobs"].values():
+        assert job["runs-on"] and job["timeout-minutes"]
+        for step in job["steps"]:
+            assert ("uses" in step) != ("run" in step)
+            if "run" in step:
+                assert subprocess.run(["bash", "-n"], input=step["run"], text=True).returncode == 0

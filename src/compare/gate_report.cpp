@@ -32,19 +32,21 @@ std::string number_of(size_t count, const char* noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
-std::string pct(double share) {
-  return three_digits(100 * share) + "%";
+/// "+2.1%"; what is no percentage any more as a factor.
+std::string rise(double share) {
+  if (share < 1) return "+" + three_digits(100 * share) + "%";
+  return share < 9 ? three_digits(1 + share) + " times" : "more than 10 times";
 }
 
 std::string sensitivity(const GateReport& report) {
   if (report.times == 0) return "";
-  std::string text = "a time counts as slower from +" + pct(report.detectable_median);
+  std::string text = "a time counts as slower from " + rise(report.detectable_median);
   if (report.detectable_worst > report.detectable_median * 1.005)
-    text += fmt::format(" (in the noisiest case +{})", pct(report.detectable_worst));
+    text += fmt::format(" (in the noisiest case {})", rise(report.detectable_worst));
   const char* source = report.noise_source == NoiseSource::repeats   ? "from the repeats"
                        : report.noise_source == NoiseSource::scatter ? "from the scatter of the cases"
                                                                      : "assumed";
-  return text + fmt::format(", at {} noise of one run, {}", pct(report.noise), source);
+  return text + fmt::format(", at {}% noise of one run, {}", three_digits(100 * report.noise), source);
 }
 
 std::string change_text(const Finding& f) {

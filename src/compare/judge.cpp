@@ -53,23 +53,31 @@ struct Comparison {
   Side before, after;
   double change = 0;                     ///< logarithm of the ratio
   double allowance = 0;                  ///< part of it that the clock explains, with its sign
-  double expected_sd = 0, least_sd = 0;  ///< of one run: as expected before anything is known; never below
+  double floor_sd = 0;                   ///< between runs, as expected before anything is known
+  double expected_sd = 0, least_sd = 0;  ///< of one run, interval and all: as expected; never below
   double share = 2;                      ///< variance of `change` over that of one run
 };
 
-Comparison compare(const TimeCase& c) {
+/// Standard deviation of one run's median by its interval: of both sides, as one.
+double interval_sd(const Side& before, const Side& after) {
+  return std::hypot(before.interval_sd, after.interval_sd) / std::sqrt(2.0);
+}
+
+/// `typical_sd`: median over the cases of interval_sd.
+Comparison compare(const TimeCase& c, const Side& before, const Side& after, double typical_sd) {
   Comparison r;
-  r.before = side_of(c.before);
-  r.after = side_of(c.after);
+  r.before = before;
+  r.after = after;
   r.change = r.after.log_time - r.before.log_time;
   if (r.before.log_clock && r.after.log_clock) {
     const double explained = *r.before.log_clock - *r.after.log_clock;
     r.allowance = std::clamp(r.change, std::min(explained, 0.0), std::max(explained, 0.0));
   }
-  const double interval = std::hypot(r.before.interval_sd, r.after.interval_sd) / std::sqrt(2.0);
+  const double interval = interval_sd(before, after);
   const bool throttled = r.before.throttled || r.after.throttled;
   r.least_sd = std::hypot(interval, c.rule.noise);
-  r.expected_sd = throttled ? std::hypot(interval, std::max(c.rule.noise, kThrottledNoise)) : r.least_sd;
+  r.floor_sd = std::max({c.rule.noise, typical_sd, throttled ? kThrottledNoise : 0});
+  r.expected_sd = std::hypot(interval, r.floor_sd);
   r.share = r.before.share + r.after.share;
   return r;
 }
@@ -81,9 +89,12 @@ struct RunNoise {
 };
 
 /// Degrees of freedom for the tails, when runs scatter `factor` times as much as expected: from kTailDf down
-/// to kWildTailDf at twice as much.
-double tail_df(double factor) {
-  return std::clamp(kTailDf - (kTailDf - kWildTailDf) * (factor - 1), kWildTailDf, kTailDf);
+/// to kWildTailDf at twice as much, or where twice what a throttled chip does is expected: of a busy CPU.
+double tail_df(double factor, const std::vector<Comparison>& all) {
+  std::vector<double> floors;
+  for (const Comparison& c : all) floors.push_back(c.floor_sd);
+  const double wildness = std::max(factor, stats::median(floors) / kThrottledNoise);
+  return std::clamp(kTailDf - (kTailDf - kWildTailDf) * (wildness - 1), kWildTailDf, kTailDf);
 }
 
 std::vector<RunNoise> noise_from_repeats(const std::vector<Comparison>& all) {
@@ -94,7 +105,7 @@ std::vector<RunNoise> noise_from_repeats(const std::vector<Comparison>& all) {
     variances.push_back({df > 0 ? squares / df / (c.expected_sd * c.expected_sd) : 0, df});
   }
   const noise::Prior prior = noise::fit_prior(variances);
-  const double wild = tail_df(std::sqrt(prior.variance));
+  const double wild = tail_df(std::sqrt(prior.variance), all);
   std::vector<RunNoise> result;
   for (size_t i = 0; i < all.size(); ++i) {
     const noise::Posterior posterior = noise::moderate(prior, variances[i]);
@@ -110,10 +121,14 @@ std::vector<RunNoise> noise_from_scatter(const std::vector<Comparison>& all, Noi
   std::vector<double> z;
   for (const Comparison& c : all)
     z.push_back((c.change - c.allowance) / (c.expected_sd * std::sqrt(c.share)));
-  const double factor = std::max(1.0, noise::bulk_scatter(z));
+  // The bulk of a wide-tailed distribution is narrower than its standard deviation: 0.78 of it for Student's
+  // with kWildTailDf. Where nothing is wider than expected, nothing is added.
+  const double bulk = noise::bulk_scatter(z);
+  const double factor = bulk > 1 ? 1 + (bulk - 1) / 0.78 : 1;
   source = factor > 1 ? NoiseSource::scatter : NoiseSource::assumed;
+  const double df = tail_df(factor, all);
   std::vector<RunNoise> result;
-  for (const Comparison& c : all) result.push_back({c.expected_sd * factor, tail_df(factor)});
+  for (const Comparison& c : all) result.push_back({c.expected_sd * factor, df});
   return result;
 }
 
@@ -134,8 +149,16 @@ std::string_view to_string(NoiseSource source) {
 TimeJudgement judge_times(const std::vector<TimeCase>& cases, double alpha) {
   TimeJudgement judgement;
   if (cases.empty()) return judgement;
+  std::vector<Side> before, after;
+  std::vector<double> interval_sds;
+  for (const TimeCase& c : cases) {
+    before.push_back(side_of(c.before));
+    after.push_back(side_of(c.after));
+    interval_sds.push_back(interval_sd(before.back(), after.back()));
+  }
+  const double typical_sd = stats::median(interval_sds);
   std::vector<Comparison> all;
-  std::transform(cases.begin(), cases.end(), std::back_inserter(all), compare);
+  for (size_t i = 0; i < cases.size(); ++i) all.push_back(compare(cases[i], before[i], after[i], typical_sd));
   const bool repeats =
       std::any_of(all.begin(), all.end(), [](const Comparison& c) { return c.before.df + c.after.df > 0; });
   judgement.source = NoiseSource::repeats;

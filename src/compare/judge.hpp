@@ -75,11 +75,12 @@ struct TimeJudgement {
 /// and nothing may be assumed about how cases depend on each other; Benjamini-Hochberg would promise only
 /// that most are right).
 ///
-/// Noise of one run is sqrt(w^2 + floor^2), w from the interval of its median, times a factor: from the
-/// repeats of either build where there are any, moderated over the cases (noise::fit_prior); else from the
-/// scatter of the changes about their bulk (noise::bulk_scatter). Never less than interval and floor give:
-/// the larger of two noises is the limit. Times enter as logarithms; the test is Student's with the moderated
-/// degrees of freedom.
+/// Noise of one run is sqrt(w^2 + floor^2), times a factor; w is from the interval of its median, and the
+/// floor is the rule's, or the w of the median case where that is more: what disturbs samples disturbs runs.
+/// The factor comes from the repeats of either build where there are any, moderated over the cases
+/// (noise::fit_prior); else from the scatter of the changes about their bulk (noise::bulk_scatter). Never
+/// less than interval and floor give: the larger of two noises is the limit. Times enter as logarithms; the
+/// test is Student's with the moderated degrees of freedom.
 ///
 /// Where the clock fell between the builds, only what goes beyond it counts (time * clock is the same for
 /// work that no memory bounds): chips that share a power limit lose some percent of it in either build.

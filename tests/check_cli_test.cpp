@@ -154,6 +154,7 @@ TEST_CASE("markdown and JUnit hold every verdict, whatever the cells hold", "[ch
   CHECK(has(markdown, "## attnprof check: regression"));
   CHECK(has(markdown, "a\\<b>&\"c\\|d\\_\\*"));
   CHECK(has(markdown, "### Could not be judged"));
+  CHECK(has(markdown, "| `time_us` | 250 us | 300 us | +20.0% |"));
   CHECK(has(junit, "a&lt;b&gt;&amp;&quot;c|d_* ?"));
   CHECK(has(junit, "failures=\"2\" errors=\"1\""));
   CHECK(count(junit, "<failure ") == 2);

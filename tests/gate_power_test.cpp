@@ -1,10 +1,17 @@
-// How often the gate is wrong and how much it sees, on noise like a real machine's. Measured here with seed 1
-// to 3, 120 cases, every fourth slowed (runs of the sweep: before, after):
+// How often the gate is wrong and how much it sees, on noise like a real machine's (tests/noisy_grid.hpp).
+// 120 cases, every fourth slowed; seeds 1 to 3 together; "runs" are sweeps of the baseline and of the new
+// build:
 //
-//   machine                    runs   same build failed   1%     2%     3%     5%    10%
-//   H200, no throttling        1, 1        0 of 300       0%    29%    96%   100%   100%
-//                              3, 1        0 of 300       0%    44%    99%   100%   100%
-//   five times as noisy        3, 3        0 of 300       0%     1%    20%    88%   100%
+//   machine                   runs   same build failed   found:  1%    2%     3%     5%    10%
+//   H200, no throttling       1, 1        0 of 300               0%   27%    97%   100%   100%
+//                             3, 1        0 of 300               0%   49%    99%   100%   100%
+//                             3, 3        0 of 300               0%   56%   100%   100%   100%
+//   four times the noise      1, 1        1 of 300               0%    0%     0%     0%     1%
+//   between runs              3, 1        0 of 300               0%    0%     0%     4%    63%
+//                             3, 3        0 of 300               0%    0%    16%    91%   100%
+//
+// // Why the threshold is 2%: of 3% (1, 1), thresholds of 1, 1.5 and 2% find 97%, since there the noise
+// decides; 2.5% finds 94%, 3% finds 47%. 2% is the largest that costs nothing.
 #include "catch.hpp"
 #include "noisy_grid.hpp"
 
@@ -50,7 +57,7 @@ TEST_CASE("of slow-downs by 3% nineteen in twenty are found at default settings,
   CHECK(found({}, 3, 1, 0.03) >= 0.98);
 }
 
-TEST_CASE("on a machine five times as noisy, repeats keep the gate quiet and still show 10%",
+TEST_CASE("on a machine four times as noisy, repeats keep the gate quiet and still show 10%",
           "[gate][power]") {
   const MachineNoise noisy{0.003, 0.006, 0.004, 0.7, 0.02};
   CHECK(false_alarms(noisy, 3, 3) == 0);

@@ -256,7 +256,7 @@ def test_gpu_check_without_a_test_program_says_how_to_get_one(tmp_path):
 
 
 def test_the_example_workflow_is_yaml_whose_steps_are_shell():
-    workflow = yaml.safe_load((ROOT / "docs/ci/attnprof-gate.yml").read_text())
+    workflow = yaml.safe_load((SCRIPTS.parent / "docs/ci/attnprof-gate.yml").read_text())
     assert workflow[True] == "pull_request"  # YAML 1.1 reads the key "on" as true; GitHub does not
     assert set(workflow["jobs"]) == {"counted", "measured"}
     for job in workflow["jobs"].values():

@@ -179,9 +179,9 @@ std::string markdown_rows(const std::vector<const Finding*>& findings) {
   std::string text = "| case | quantity | baseline | new | change | |\n|---|---|---|---|---|---|\n";
   for (size_t i = 0; i < std::min(findings.size(), kMarkdownRows); ++i) {
     const Finding& f = *findings[i];
-    text += fmt::format("| {} | {} | {} | {} | {} | {} |\n", markdown_cell(f.label),
-                        markdown_cell(f.quantity), markdown_cell(f.before), markdown_cell(f.after),
-                        markdown_cell(f.change), markdown_cell(f.reason));
+    text += fmt::format("| {} | `{}` | {} | {} | {} | {} |\n", markdown_cell(f.label), f.quantity,
+                        markdown_cell(f.before), markdown_cell(f.after), markdown_cell(f.change),
+                        markdown_cell(f.reason));
   }
   if (findings.size() > kMarkdownRows)
     text += fmt::format("\n... and {} more.\n", findings.size() - kMarkdownRows);

@@ -30,8 +30,9 @@ std::string_view to_string(Policy policy);
 
 /// Limits of one case. Percentages as typed.
 struct Limits {
-  /// Larger than what either of two things can do to identical code on an H200, and small enough that a
-  /// slow-down of 3% is found in 19 of 20 cases: tests/gate_power_test.cpp has the table.
+  /// The largest that still finds a slow-down of 3% in 19 of 20 cases, at the noise of an H200 that does not
+  /// throttle: a smaller one would find no more, since noise decides there. tests/gate_power_test.cpp has the
+  /// figures.
   double time_pct = 2;
   /// Standard deviation between runs that is assumed at least: 0.15% was seen on an H200 that does not
   /// throttle (docs/results). Of a CPU, whose other work comes and goes, it is 2%.

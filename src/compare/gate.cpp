@@ -3,12 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
+#include "compare/gate_times.hpp"
 #include "compare/matching.hpp"
 #include "core/stats.hpp"
 #include "report/human.hpp"
-#include "report/table.hpp"
 
 namespace attnprof {
 
@@ -17,9 +16,6 @@ namespace {
 /// What another process and the counters themselves add to a measured count of bytes: 74 and 166 kB beyond
 /// the model were seen in launches that move 2.4 GB (docs/results/h200.csv).
 constexpr double kMeasuredSlackBytes = 256 * 1024;
-/// Deviation between runs that is assumed of a CPU; see Limits::noise_pct.
-constexpr double kHostNoisePct = 2;
-constexpr double kDeviceNoisePct = 0.2;
 constexpr size_t kHintsAtMost = 20;  ///< looking for the nearest row of each of a million would take long
 
 struct Quantity {
@@ -33,11 +29,6 @@ constexpr Quantity kCounts[] = {
     {"executed_flops", Subject::flops, false},      {"exp_count", Subject::flops, false},
     {"workspace_bytes", Subject::workspace, false},
 };
-
-std::string signed_percent(double share) {
-  const double percent = 100 * share;
-  return fmt::format("{:+.{}f}%", percent, std::abs(percent) < 0.995 ? 2 : std::abs(percent) < 99.5 ? 1 : 0);
-}
 
 std::string percent(double share) {
   return three_digits(100 * share) + "%";
@@ -85,7 +76,7 @@ class Gate {
         both(c);
       }
     }
-    judge_all_times();
+    judge_timed(timed_, options_.alpha, report_);
     return std::move(report_);
   }
 
@@ -181,86 +172,11 @@ class Gate {
 
   void time(const MatchedCase& c, Machine machine, const std::string& difference) {
     if (!looked_at(Subject::time)) return;
-    const Row& row = c.after.front();
-    const auto without = [](const std::vector<Row>& rows, auto&& has) {
-      return std::find_if_not(rows.begin(), rows.end(), has) != rows.end();
-    };
-    const auto timed = [](const Row& r) { return r.number("time_us").has_value(); };
-    const auto resolved = [](const Row& r) { return resolved_time_us(r).has_value(); };
-    const auto bounded = [](const Row& r) { return r.number("time_lo_us") && r.number("time_hi_us"); };
-    std::string reason;
-    Outcome outcome = Outcome::refused;
-    if (without(c.before, timed)) {
-      outcome = Outcome::unjudged;
-      reason = "the baseline has no time";
-    } else if (without(c.after, timed)) {
-      reason = "the new row has no time";
-    } else if (machine != Machine::same) {
-      reason = difference;
-    } else if (without(c.before, resolved) || without(c.after, resolved)) {
-      outcome = Outcome::unjudged;
-      reason = "below the timer's resolution";
-    } else if (without(c.before, bounded) || without(c.after, bounded)) {
-      reason = "fewer than 6 samples: no interval to judge by; raise --max-time or --min-samples";
-    }
-    if (!reason.empty()) {
-      add(row, Subject::time, "time_us", outcome).reason = reason;
-      return;
-    }
-    TimeCase timing;
-    for (const Row& r : c.before) timing.before.push_back(run_time(r));
-    for (const Row& r : c.after) timing.after.push_back(run_time(r));
-    timing.rule.threshold = limits_.time_pct / 100;
-    const double floor_pct = row.text("device") == "cpu" ? kHostNoisePct : kDeviceNoisePct;
-    timing.rule.noise = limits_.noise_pct.value_or(floor_pct) / 100;
-    time_cases_.push_back(timing);
-    time_findings_.push_back(report_.findings.size());
-    libraries_.push_back(library_change(c.before.front(), row));
-    add(row, Subject::time, "time_us", Outcome::same);
-  }
-
-  /// A library that computed the case is a usual cause.
-  static std::string library_change(const Row& before, const Row& after) {
-    const std::string_view from = before.text("library"), to = after.text("library");
-    return from == to
-               ? ""
-               : fmt::format("; {} -> {}", from.empty() ? "no library" : from, to.empty() ? "none" : to);
-  }
-
-  static RunTime run_time(const Row& row) {
-    return {*row.number("time_us"), *row.number("time_lo_us"), *row.number("time_hi_us"),
-            row.number("sm_clock_mhz"), !row.text("throttle").empty()};
-  }
-
-  void judge_all_times() {
-    const TimeJudgement judgement = judge_times(time_cases_, options_.alpha);
-    std::vector<double> detectable;
-    for (size_t i = 0; i < time_cases_.size(); ++i) {
-      const TimeVerdict& verdict = judgement.verdicts[i];
-      Finding& f = report_.findings[time_findings_[i]];
-      const auto middle = [](const std::vector<RunTime>& runs) {
-        std::vector<double> times;
-        for (const RunTime& run : runs) times.push_back(run.time_us);
-        return stats::median(times);
-      };
-      f.before = human_time_us(middle(time_cases_[i].before));
-      f.after = human_time_us(middle(time_cases_[i].after));
-      f.change = signed_percent(verdict.ratio - 1);
-      f.reason = fmt::format("counts from {} on", percent(verdict.detectable));
-      detectable.push_back(verdict.detectable);
-      if (verdict.change != TimeChange::none) f.reason += libraries_[i];
-      if (verdict.change == TimeChange::slower) f.outcome = Outcome::regression;
-      if (verdict.change == TimeChange::faster) f.outcome = Outcome::improvement;
-      if (verdict.change != TimeChange::clock) continue;
-      f.outcome = Outcome::unjudged;
-      f.reason = "slower, but its SM clock was that much lower; lock the clocks, or give repeats";
-    }
-    report_.times = time_cases_.size();
-    report_.noise_source = judgement.source;
-    report_.noise = judgement.noise;
-    if (detectable.empty()) return;
-    report_.detectable_median = stats::median(detectable);
-    report_.detectable_worst = *std::max_element(detectable.begin(), detectable.end());
+    const auto not_timed = why_not_timed(c, machine == Machine::same ? "" : difference);
+    if (!not_timed) timed_.push_back(timed_finding(c, limits_, report_.findings.size()));
+    Finding& f =
+        add(c.after.front(), Subject::time, "time_us", not_timed ? not_timed->outcome : Outcome::same);
+    if (not_timed) f.reason = not_timed->reason;
   }
 
   void count(const MatchedCase& c, const Quantity& quantity, Machine machine, const std::string& difference) {
@@ -314,9 +230,7 @@ class Gate {
   Limits limits_;
   GateReport report_;
   std::vector<std::string> differences_;
-  std::vector<TimeCase> time_cases_;
-  std::vector<size_t> time_findings_;  ///< index of each in report_.findings
-  std::vector<std::string> libraries_;
+  std::vector<TimedFinding> timed_;
   size_t hints_ = 0;
 };
 

@@ -13,7 +13,7 @@ using namespace attnprof;
 namespace {
 
 RowFile file_of(const std::vector<Cells>& rows, const char* name) {
-  return rows_of(parse_csv(csv_of(rows), name));
+  return rows_of(parse_csv(csv_with_kernels(rows), name));
 }
 GateReport gate(const std::vector<Cells>& before, const std::vector<Cells>& after,
                 const GateOptions& options = {}) {
@@ -285,6 +285,15 @@ TEST_CASE("a GPU's rows against a CPU's are refused with a code of their own", "
 TEST_CASE("another number of threads or another tile is said, not just missing", "[gate]") {
   CHECK(about(gate({counted()}, {counted({{"threads", "4"}})}), "missing").reason ==
         "the new file has it with threads 4 instead of 2");
+}
+
+TEST_CASE("rows about single kernels of a launch are not cases of their own", "[gate]") {
+  const Cells part{{"kernel", "softmax"}, {"time_lo_us", ""}, {"time_hi_us", ""}, {"hbm_read_bytes", "9"}};
+  CHECK(exit_of({{}, part}, {{}, part}) == 0);
+  CHECK(exit_of({{}, part}, {{}}) == 0);
+  const GateReport report = gate({{}, part}, {{}, part});
+  CHECK(report.cases == 1);
+  CHECK(about(report, "hbm_read_bytes").before == "3000000");
 }
 
 TEST_CASE("repeats come as files of one build, of one machine", "[gate]") {

@@ -186,8 +186,8 @@ int update(const CheckOptions& o, const std::vector<RowFile>& news) {
       throw UsageError(
           fmt::format("--update: the last line of '{}' was cut off; measure it again", file.file));
     for (const Row& row : file.rows) {
-      if (row.verified() || row.status() == Status::skipped || row.status() == Status::unsupported ||
-          row.status() == Status::oom) {
+      if (!row.kernel().empty() || row.verified() || row.status() == Status::skipped ||
+          row.status() == Status::unsupported || row.status() == Status::oom) {
         continue;
       }
       say("--update: not done: {}: {} is {}", row.where(), row.label(), row.why_unverified());

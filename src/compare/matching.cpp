@@ -49,6 +49,7 @@ std::vector<MatchedCase> match_cases(const std::vector<RowFile>& baselines,
   const auto add = [&](const RowFile& file, std::vector<Row> MatchedCase::*side) {
     std::vector<const Row*> chosen(cases.size(), nullptr);
     for (const Row& row : file.rows) {
+      if (!row.kernel().empty()) continue;
       const auto [at, is_new] = case_of.emplace(row.key(), cases.size());
       if (is_new) cases.emplace_back();
       chosen.resize(cases.size(), nullptr);

@@ -14,9 +14,9 @@ struct MatchedCase {
 };
 
 /// Cases in the order of their first appearance, baselines first. Where a file holds a key for several
-/// devices, the row from the same device as the first one found counts. Throws UsageError when repeats on one
-/// side come from different devices or drivers, UnavailableError when the sides share no case and no kind of
-/// device.
+/// devices, the row from the same device as the first one found counts. Rows about one kernel of a launch are
+/// left out: their case's own row holds their sum. Throws UsageError when repeats on one side come from
+/// different devices or drivers, UnavailableError when the sides share no case and no kind of device.
 std::vector<MatchedCase> match_cases(const std::vector<RowFile>& baselines, const std::vector<RowFile>& news);
 
 /// How the row nearest to `missing` among `others` differs: "the new file has it with threads 4 instead of

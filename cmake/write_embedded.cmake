@@ -1,6 +1,6 @@
-# Script mode: writes OUT, a C++ file whose FUNCTION() returns the text of FILES. Literals are cut below the length limit that
-# compilers must accept.
-set(text "#include \"gpu/embedded_sources.hpp\"\n\nnamespace attnprof {\n\nconst std::vector<EmbeddedSource>& ${FUNCTION}() {\n  static const std::vector<EmbeddedSource> sources = {\n")
+# Script mode: writes OUT, a C++ file whose FUNCTION(), declared in HEADER, returns the text of FILES. Literals are cut below
+# the length limit that compilers must accept.
+set(text "#include \"${HEADER}\"\n\nnamespace attnprof {\n\nconst std::vector<EmbeddedSource>& ${FUNCTION}() {\n  static const std::vector<EmbeddedSource> sources = {\n")
 foreach(file IN LISTS FILES)
   get_filename_component(name ${file} NAME)
   file(READ ${file} content)

@@ -18,6 +18,7 @@ void add_ceilings(CLI::App& app, Action& action);
 void add_merge(CLI::App& app, Action& action);
 void add_check(CLI::App& app, Action& action);
 void add_compare(CLI::App& app, Action& action);
+void add_report(CLI::App& app, Action& action);
 void add_list(CLI::App& app, Action& action);
 
 }  // namespace attnprof

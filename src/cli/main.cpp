@@ -85,6 +85,7 @@ int main(int argc, char** argv) {
   attnprof::add_merge(app, action);
   attnprof::add_check(app, action);
   attnprof::add_compare(app, action);
+  attnprof::add_report(app, action);
   attnprof::add_list(app, action);
   try {
     const std::string unknown = unknown_command(app, argc, argv);

@@ -1,0 +1,184 @@
+// One chart. `make` returns what to draw for the rows chosen: {series, floor, guides} over two axes, or {bars} in groups; or
+// a sentence that says why there is nothing. Every mark has lines of text for the tip, and can be reached with arrow keys.
+const MARGIN = { right: 18, top: 12, bottom: 40 };
+const tip = document.getElementById("tip");
+
+function showTip(lines, x, y) {
+  tip.replaceChildren(element("b", {}, lines[0]), ...lines.slice(1).map((line) => element("div", {}, line)));
+  tip.hidden = false;
+  const box = tip.getBoundingClientRect();
+  tip.style.left = `${Math.max(4, Math.min(x + 14, innerWidth - box.width - 4))}px`;
+  tip.style.top = `${y + 16 + box.height > innerHeight ? Math.max(4, y - box.height - 12) : y + 16}px`;
+}
+function hideTip() { tip.hidden = true; }
+
+class Chart {
+  constructor(host, spec) {
+    this.spec = spec;
+    this.log = { x: spec.logX ?? false, y: spec.logY ?? false };
+    this.from = element("span", { class: "from" });
+    this.plot = element("div", { class: "plot" });
+    const caption = element("figcaption", {}, element("h2", {}, spec.title));
+    for (const axis of spec.choosable || []) {
+      const box = element("input", { type: "checkbox", checked: this.log[axis] });
+      box.addEventListener("change", () => { this.log[axis] = box.checked; this.draw(); });
+      caption.append(element("label", {}, box, ` log ${axis}`));
+    }
+    caption.append(this.from);
+    this.figure = element("figure", { id: `chart-${spec.id}`, class: spec.wide ? "wide" : null }, caption, this.plot);
+    host.append(this.figure);
+  }
+
+  draw() {
+    hideTip();
+    const made = this.spec.make();
+    this.from.textContent = made.from || "";
+    if (typeof made === "string") {
+      this.plot.replaceChildren(element("p", { class: "empty" }, made));
+      return;
+    }
+    const width = Math.max(this.plot.clientWidth, 240), height = this.spec.height || 270;
+    this.canvas = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, tabindex: 0, role: "img" });
+    this.area = { left: 60, right: width - MARGIN.right, top: MARGIN.top, bottom: height - MARGIN.bottom };
+    this.marks = [];
+    if (made.bars) this.drawBars(made); else this.drawPoints(made);
+    this.canvas.setAttribute("aria-label", `${this.spec.title}: ${this.marks.length} marks; arrow keys step through them`);
+    this.ring = svg("circle", { class: "ring", r: 9, visibility: "hidden" });
+    this.canvas.append(this.ring);
+    this.plot.replaceChildren(this.canvas);
+    this.listen();
+  }
+
+  text(x, y, words, attributes = {}) { this.canvas.append(svg("text", { x, y, ...attributes }, words)); }
+  line(points, attributes) {
+    this.canvas.append(svg("polyline", { points: points.map((p) => p.join(",")).join(" "), ...attributes }));
+  }
+
+  /** Room on the left for the longest label of the y axis and its name. */
+  makeRoom(made, y) {
+    this.area.left = 30 + 6.7 * Math.max(...y.ticks().map((tick) => made.yText(tick).length));
+  }
+
+  axes(made, y, xTicks) {
+    const { left, right, top, bottom } = this.area;
+    for (const tick of y.ticks()) {
+      this.line([[left, y.scale(tick)], [right, y.scale(tick)]], { class: "grid" });
+    }
+    for (const tick of spaced(y.ticks(), y.scale, 15)) {
+      this.text(left - 7, y.scale(tick) + 4, made.yText(tick), { "text-anchor": "end", class: "soft" });
+    }
+    for (const [at, words] of xTicks) this.text(at, bottom + 17, words, { "text-anchor": "middle", class: "soft" });
+    this.line([[left, top], [left, bottom], [right, bottom]], { class: "axis", fill: "none" });
+    this.text((left + right) / 2, bottom + 34, made.xLabel, { "text-anchor": "middle" });
+    this.text(0, 0, made.yLabel, { "text-anchor": "middle", transform: `translate(12 ${(top + bottom) / 2}) rotate(-90)` });
+  }
+
+  drawPoints(made) {
+    const points = made.series.flatMap((s) => s.points);
+    const lines = [...made.series.flatMap((s) => s.dashed || []), ...(made.floor || []), ...(made.guides || []).flatMap((g) => g.points)];
+    const y = makeScale([...points, ...lines].map((p) => p.y), this.area.bottom, this.area.top, this.log.y, made.yBase || 10, 0.06);
+    this.makeRoom(made, y);
+    const x = makeScale([...points, ...lines].map((p) => p.x), this.area.left, this.area.right, this.log.x, 2, 0.04);
+    const at = (p) => [x.scale(p.x), y.scale(p.y)];
+    const ticks = spaced(made.xTicks && this.log.x ? made.xTicks : x.ticks(), x.scale, 36);
+    this.axes(made, y, ticks.map((tick) => [x.scale(tick), made.xText(tick)]));
+    if (made.floor?.length) this.line(made.floor.map(at), { class: "floor" });
+    for (const guide of made.guides || []) {
+      this.line(guide.points.map(at), { class: `guide ${guide.dashed ? "dashed" : ""}`, style: guide.color ? `stroke:${guide.color}` : "" });
+      const [tx, ty] = at(guide.points[guide.at ?? 0]);
+      if (guide.label) this.text(tx + (guide.at ? -4 : 4), ty - 6, guide.label, { class: "soft small", "text-anchor": guide.at ? "end" : "start" });
+    }
+    for (const series of made.series) {
+      const color = look(series.impl).color;
+      if (series.dashed) this.line(series.dashed.map(at), { class: "series dashed", style: `stroke:${color}` });
+      const band = series.points.filter((p) => p.low && p.high);
+      if (band.length > 1) {
+        const edge = [...band.map((p) => at({ x: p.x, y: p.low })), ...band.map((p) => at({ x: p.x, y: p.high })).reverse()];
+        this.canvas.append(svg("polygon", { points: edge.map((p) => p.join(",")).join(" "), class: "band", style: `fill:${color}` }));
+      }
+      if (series.joined) this.line(series.points.map(at), { class: "series", style: `stroke:${color}` });
+      for (const point of series.points) {
+        const [px, py] = at(point);
+        const mark = point.crossed ? svg("path", { d: markerPath("cross", px, py, 5.5), class: "cross", stroke: color })
+          : marker(series.impl, px, py, point.source);
+        mark.dataset.impl = series.impl;
+        mark.dataset.row = point.row;
+        mark.classList.add(point.crossed ? "cross" : "point");
+        this.canvas.append(mark);
+        this.marks.push({ x: px, y: py, lines: point.lines });
+      }
+    }
+  }
+
+  /** Groups of bars; a bar is a stack of parts. `made.level` is a line across. */
+  drawBars(made) {
+    const heights = made.bars.flatMap((group) => group.bars.map((bar) => bar.parts.reduce((sum, part) => sum + part.value, 0)));
+    const y = makeScale([...heights, made.level ?? 0], this.area.bottom, this.area.top, false, 10, 0.2);
+    this.makeRoom(made, y);
+    const { left, right } = this.area;
+    const step = (right - left) / made.bars.length;
+    this.axes(made, y, made.bars.map((group, i) => [left + (i + 0.5) * step, group.label]));
+    made.bars.forEach((group, i) => {
+      const width = Math.min((step * 0.86) / group.bars.length, 46);
+      group.bars.forEach((bar, j) => {
+        const x = left + (i + 0.5) * step + (j - group.bars.length / 2) * width;
+        let base = 0;
+        for (const part of bar.parts) {
+          const rect = { x: x + 0.5, width: Math.max(width - 1, 1), y: y.scale(base + part.value), height: y.scale(base) - y.scale(base + part.value) };
+          const node = svg("rect", { ...rect, style: `fill:${part.color}`, class: "bar" });
+          node.dataset.impl = bar.impl;
+          this.canvas.append(node);
+          base += part.value;
+        }
+        if (bar.text && width >= 9) {
+          const tx = x + width / 2 + 4, ty = y.scale(base) - 4;
+          this.text(0, 0, bar.text, { class: "small", transform: width >= 30 ? `translate(${tx - 4} ${ty}) ` : `translate(${tx} ${ty}) rotate(-90)`, "text-anchor": width >= 30 ? "middle" : "start" });
+        }
+        this.marks.push({ x: x + width / 2, y: y.scale(base / 2), lines: bar.lines, left: x, right: x + width });
+      });
+    });
+    if (made.level !== undefined) this.line([[left, y.scale(made.level)], [right, y.scale(made.level)]], { class: "guide" });
+  }
+
+  show(mark, x, y) {
+    this.current = this.marks.indexOf(mark);
+    this.ring.setAttribute("cx", mark.x);
+    this.ring.setAttribute("cy", mark.y);
+    this.ring.setAttribute("visibility", "visible");
+    const box = this.canvas.getBoundingClientRect();
+    showTip(mark.lines, x ?? box.left + mark.x, y ?? box.top + mark.y);
+  }
+  hide() {
+    this.ring.setAttribute("visibility", "hidden");
+    hideTip();
+  }
+
+  listen() {
+    this.current = -1;
+    const nearest = (event) => {
+      const box = this.canvas.getBoundingClientRect();
+      const x = event.clientX - box.left, y = event.clientY - box.top;
+      const inside = this.marks.find((m) => m.left <= x && x < m.right);
+      if (inside) return inside;
+      const far = (m) => Math.hypot(m.x - x, m.y - y);
+      const mark = this.marks.filter((m) => m.left === undefined).sort((a, b) => far(a) - far(b))[0];
+      return mark && far(mark) < 28 ? mark : null;
+    };
+    const over = (event) => {
+      const mark = nearest(event);
+      if (mark) this.show(mark, event.clientX, event.clientY); else this.hide();
+    };
+    this.canvas.addEventListener("pointermove", over);
+    this.canvas.addEventListener("pointerdown", over);
+    this.canvas.addEventListener("pointerleave", () => this.hide());
+    this.canvas.addEventListener("blur", () => this.hide());
+    this.canvas.addEventListener("keydown", (event) => {
+      const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+      if (event.key === "Escape") this.hide();
+      if (!step || !this.marks.length) return;
+      event.preventDefault();
+      const from = this.current < 0 ? (step > 0 ? -1 : 0) : this.current;
+      this.show(this.marks[(from + step + this.marks.length) % this.marks.length]);
+    });
+  }
+}

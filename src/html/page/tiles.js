@@ -1,0 +1,94 @@
+// Tiles of one implementation and length: a heat map of time and bytes, and bytes against on-chip memory under the papers'
+// bound N^2 d^2 / M (Dao et al. 2022, theorem 2).
+const tiled = (rows) => rows.filter((row) => number(row, "tile_m") !== null && number(row, "tile_n") !== null);
+const tileKey = (row) => `${cell(row, "tile_m")}x${cell(row, "tile_n")}`;
+const picked = { key: null };
+
+/** Implementation and length pairs of which at least two tiles have a verified time. */
+function tileProblems() {
+  const groups = new Map();
+  for (const row of tiled(chosenRows())) {
+    const key = `${cell(row, "impl")}, seqlen ${sizeText(number(row, "seqlen_q"))}`;
+    if (!groups.has(key)) groups.set(key, []);
+    groups.get(key).push(row);
+  }
+  return new Map([...groups].filter(([, rows]) => new Set(rows.filter((r) => verified(r) && timeOf(r) !== null).map(tileKey)).size > 1));
+}
+
+const CIVIDIS = [[255, 233, 69], [188, 175, 111], [124, 123, 120], [66, 78, 108], [0, 34, 78]];  // light: small
+function shade(value, low, high) {
+  const at = high > low ? Math.log(value / low) / Math.log(high / low) : 0;
+  const i = Math.min(Math.floor(at * 4), 3), part = at * 4 - i;
+  const rgb = CIVIDIS[i].map((c, k) => Math.round(c + (CIVIDIS[i + 1][k] - c) * part));
+  return `background:rgb(${rgb});color:${at > 0.55 ? "#fff" : "#000"}`;
+}
+
+function heatTable(rows, caption, value, text) {
+  const axis = (name) => [...new Set(rows.map((row) => number(row, name)))].sort((a, b) => a - b);
+  const good = rows.filter((row) => verified(row) && value(row) !== null);
+  const best = new Map();
+  for (const row of good) {
+    if (!best.has(tileKey(row)) || value(row) < value(best.get(tileKey(row)))) best.set(tileKey(row), row);
+  }
+  const all = [...best.values()].map(value), low = Math.min(...all), high = Math.max(...all);
+  const columns = axis("tile_n");
+  const body = axis("tile_m").map((m) => element("tr", {}, element("th", { scope: "row", class: "number" }, String(m)), ...columns.map((n) => {
+    const row = best.get(`${m}x${n}`);
+    if (row !== undefined) return element("td", { style: shade(value(row), low, high), class: value(row) === low ? "best" : null, title: describe(row).join("\n") }, text(value(row)));
+    const bad = rows.find((r) => tileKey(r) === `${m}x${n}`);
+    return element("td", { class: "hole", title: bad === undefined ? "not in the file" : unverified.get(bad)?.why ?? "no figure" },
+      bad === undefined ? "" : unverified.get(bad)?.kind ?? "");
+  })));
+  return element("table", {}, element("caption", {}, caption),
+    element("thead", {}, element("tr", {}, element("th", {}, "tile_m \\ tile_n"), ...columns.map((n) => element("th", { scope: "col" }, String(n))))), element("tbody", {}, ...body));
+}
+
+function makeBound() {
+  const rows = (tileProblems().get(picked.key) || []).filter((row) => verified(row) && bytesOf(row, true)?.value > 0);
+  if (new Set(rows.map((row) => cell(row, "tile_m"))).size < 2) return "Needs at least two tile_m of one problem.";
+  const n = (row, name) => number(row, name), first = rows[0];
+  const size = { fp32: 4, fp16: 2, bf16: 2 }[cell(first, "dtype")];
+  const onchip = (row) => size * (2 * (n(row, "tile_m") + n(row, "tile_n")) * n(row, "head_dim") + n(row, "tile_m") * n(row, "tile_n"));
+  const pairs = n(first, "batch") * n(first, "heads") * n(first, "seqlen_q") * n(first, "seqlen_kv");
+  const unit = (m) => (size * size * pairs * n(first, "head_dim") ** 2) / m;  // N^2 d^2 / M elements, in bytes
+  const constant = Math.min(...rows.map((row) => bytesOf(row, true).value / unit(onchip(row))));
+  const ms = rows.map(onchip), low = Math.min(...ms) / 1.2, high = Math.max(...ms) * 1.2;
+  const guides = [{ dashed: true, at: 1, color: look(cell(first, "impl")).color, label: `${digits(constant, 2)} \u00d7 N\u00b2d\u00b2/M`, points: [low, high].map((x) => ({ x, y: constant * unit(x) })) }];
+  const base = ofImpl(allRows.filter((row) => matches(row, choice) && verified(row) && n(row, "seqlen_q") === n(first, "seqlen_q")), data.reference);
+  const standard = base.map((row) => bytesOf(row)?.value).filter((v) => v !== undefined);
+  if (standard.length && data.reference !== cell(first, "impl")) {
+    const height = Math.min(...standard), elements = pairs + n(first, "batch") * n(first, "heads") * n(first, "seqlen_q") * n(first, "head_dim");
+    guides.push({ dashed: true, at: 1, color: look(data.reference).color, label: `${data.reference}: ${digits(height / (size * elements), 2)} \u00d7 (Nd + N\u00b2)`, points: [low, high].map((x) => ({ x, y: height })) });
+  }
+  const least = n(first, "min_hbm_bytes");
+  return { series: [{ impl: cell(first, "impl"), points: rows.map((row) => ({ row, x: onchip(row), y: bytesOf(row, true).value, source: bytesOf(row, true).from,
+    lines: [...describe(row), `M = ${memoryText(onchip(row))}`] })) }], guides, floor: least === null ? [] : [{ x: low, y: least }, { x: high, y: least }],
+    xLabel: "M: on-chip memory of the tile (Q, O, K, V, scores)", yLabel: "read + written", xText: memoryText, yText: bytesText,
+    from: `Bytes ${sourceText(rows.map((row) => bytesOf(row, true).from))}. The bound's constant is fitted: the largest with which no tile lies below it. Grey: compulsory.` };
+}
+
+/** The heat maps and the bound; nothing at all where no two tiles were measured. */
+class TileCharts {
+  constructor(host) {
+    this.select = element("select", { id: "choose-tiles" });
+    this.select.addEventListener("change", () => { picked.key = this.select.value; this.draw(); });
+    this.maps = element("div", { class: "heat scroll" });
+    this.figure = element("figure", { id: "chart-tiles", class: "wide" }, element("figcaption", {}, element("h2", {}, "Which tile?"),
+      element("label", {}, "of ", this.select), element("span", { class: "from" }, "Light: small. Framed: best. Hatched: no verified result; hover says why.")), this.maps);
+    host.append(this.figure);
+    this.bound = new Chart(host, { id: "io-bound", title: "The papers' IO bound over tiles", make: makeBound, logX: true, logY: true, wide: true, choosable: ["x", "y"] });
+  }
+  draw() {
+    const problems = tileProblems();
+    this.figure.hidden = this.bound.figure.hidden = problems.size === 0;
+    if (!problems.size) return;
+    if (!problems.has(picked.key)) picked.key = [...problems.keys()][0];
+    this.select.replaceChildren(...[...problems.keys()].map((key) => element("option", { value: key, selected: key === picked.key }, key)));
+    const rows = problems.get(picked.key);
+    const froms = rows.filter(verified).map((row) => bytesOf(row, true)?.from).filter(Boolean);
+    const maps = [heatTable(rows, "Time (median, measured)", timeOf, timeText)];
+    if (froms.length) maps.push(heatTable(rows, `Bytes (${sourceText(froms)})`, (row) => bytesOf(row, true)?.value ?? null, bytesText));
+    this.maps.replaceChildren(...maps);
+    this.bound.draw();
+  }
+}

@@ -1,0 +1,319 @@
+"""Tests of `attnprof report` in a real browser: what the page shows, and that it reacts. Run by ctest, after the build.
+
+ATTNPROF_BINARY names the program. Without a browser the tests are skipped, unless ATTNPROF_REQUIRE_BROWSER is set.
+"""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+sys.dont_write_bytecode = True
+
+from browser import Browser, find_browser  # noqa: E402
+from made_rows import COLUMNS, ROOT, pair, row, write  # noqa: E402
+
+BINARY = os.environ.get("ATTNPROF_BINARY") or str(ROOT / "build/attnprof")
+NASTY = """<script>alert("x")</script>, 'a' & "b" {{data}} </script>"""
+
+
+@pytest.fixture(scope="module")
+def started():
+    path = find_browser()
+    if path is None:
+        assert not os.environ.get("ATTNPROF_REQUIRE_BROWSER"), "no browser, and ATTNPROF_REQUIRE_BROWSER is set"
+        pytest.skip("no browser: apt-get install chromium-headless-shell (or chromium)")
+    browser = Browser(path)
+    yield browser
+    browser.close()
+
+
+@pytest.fixture
+def browser(started):
+    started.size(1280, 900)
+    started.dark(False)
+    yield started
+    assert started.errors == []
+    assert all(re.match(r"file:///|data:,$", url) for url in started.requests) and len(started.requests) <= 2, started.requests
+
+
+def report(*arguments):
+    return subprocess.run([BINARY, "report", *map(str, arguments)], capture_output=True, text=True)
+
+
+def page(tmp_path, rows, *options):
+    """Writes the page of these rows (or of a file) and returns its path."""
+    csv = rows if isinstance(rows, pathlib.Path) else write(tmp_path / "rows.csv", [checked(r) for r in rows])
+    result = report(csv, "-o", tmp_path / "page.html", *options)
+    assert result.returncode == 0, result.stderr
+    return tmp_path / "page.html"
+
+
+def checked(r):
+    """Verified, and with an interval that holds its median."""
+    t = r["time_us"]
+    return r | {"rel_err": r["rel_err"] or 0.001, "time_lo_us": t and t * 0.99, "time_hi_us": t and t * 1.01}
+
+
+def drawn(browser, chart, mark=".point"):
+    """Rows whose points stand in a chart."""
+    return sorted(set(browser.run(f"[...document.querySelectorAll('#chart-{chart} {mark}')].map((n) => Number(n.dataset.row))")))
+
+
+def test_the_page_is_one_file_that_asks_for_nothing(tmp_path, browser):
+    for csv in sorted((ROOT / "docs/results").glob("*.csv")):
+        path = page(tmp_path, csv)
+        assert path.stat().st_size < 1_000_000
+        text = path.read_text()
+        assert not re.search(r"""(src|href)\s*=\s*(?!["']?data:)|@import|url\(|https?:(?!//www\.w3\.org/2000/svg)""", text)
+        browser.open(path)
+        assert browser.texts("#chart-time .point") and browser.errors == []
+        assert len(browser.requests) == 1 and browser.requests[0].startswith("file:///")
+
+
+def test_points_are_the_rows_with_their_figures_and_sources(tmp_path, browser):
+    browser.open(page(tmp_path, pair((512, 1024))))
+    for chart in ("bytes", "time", "roofline"):
+        assert drawn(browser, chart) == [0, 1, 2, 3]
+    assert drawn(browser, "speedup") == [1, 3]
+    browser.hover("#chart-bytes .point[data-row='2']")
+    tip = browser.texts("#tip > *")
+    assert tip[0] == "naive, seqlen 1k" and "bytes 4.1 kB, measured (cupti)" in tip and "model 4.1 kB" in tip
+    assert "time 4.1 ms (4.06 ms to 4.14 ms)" in tip
+    browser.hover("#chart-speedup .point[data-row='3']")
+    assert "4x the speed of naive" in browser.texts("#tip > *")
+    assert "measured (cupti)" in browser.texts("#chart-bytes .from")[0]
+    browser.hover("#title")
+    assert browser.run("document.getElementById('tip').hidden")
+
+
+def test_points_stand_where_their_values_are(tmp_path, browser):
+    browser.open(page(tmp_path, [row("naive", n) for n in (512, 1024, 2048)]))
+    places = "[...document.querySelectorAll('#chart-time .point')].map((n) => { const b = n.getBBox(); return [b.x + b.width / 2, b.y + b.height / 2]; })"
+    (x0, y0), (x1, y1), (x2, y2) = browser.run(places)
+    assert x1 - x0 == pytest.approx(x2 - x1) and y0 - y1 == pytest.approx(y1 - y2) and x1 > x0 and y1 < y0  # doubling, on log axes
+    browser.click("#chart-time label:nth-of-type(2) input")
+    (_, y0), (_, y1), (_, y2) = browser.run(places)
+    assert y1 - y2 == pytest.approx(2 * (y0 - y1))
+
+
+def test_counted_and_modelled_bytes_are_told_apart(tmp_path, browser):
+    counted = row("naive", 512, bytes_source="counted")
+    modelled = row("fused", 512, hbm_read_bytes="", hbm_write_bytes="", bytes_source="")
+    browser.open(page(tmp_path, [counted, modelled]))
+    assert drawn(browser, "bytes") == [0] and drawn(browser, "roofline") == [0, 1]
+    look = "((n) => [n.getAttribute('fill'), n.getAttribute('fill-opacity')])(document.querySelector('#chart-roofline .point[data-row=\"%d\"]'))"
+    assert browser.run(look % 0) == ["var(--paper)", "1"] and browser.run(look % 1)[1] == "0.3"
+    assert "Bytes counted, modelled." in browser.texts("#chart-roofline .from")[0]
+
+
+def test_the_legend_switches_a_series_off_and_on_in_every_chart(tmp_path, browser):
+    browser.open(page(tmp_path, pair()))
+    browser.click("#legend button[data-impl=fused]")
+    assert browser.run("document.querySelector('#legend button[data-impl=fused]').getAttribute('aria-pressed')") == "false"
+    assert drawn(browser, "time") == [0, 2] and drawn(browser, "bytes") == [0, 2]
+    assert browser.run("document.querySelectorAll('svg [data-impl=fused]').length") == 0
+    browser.click("#legend button[data-impl=fused]")
+    assert drawn(browser, "time") == [0, 1, 2, 3]
+    browser.click("#legend button[data-impl=naive]")
+    assert drawn(browser, "speedup") == [1, 3]  # the reference counts even when it is not shown
+
+
+def test_selectors_choose_the_rows_and_never_mix_devices(tmp_path, browser):
+    rows = pair() + [r | {"head_dim": 128} for r in pair()] + [r | {"device_name": "Other GPU", "device_uuid": "GPU-2", "causal": 1} for r in pair()]
+    browser.open(page(tmp_path, rows))
+    assert {"choose-device", "choose-head_dim", "choose-causal"} == set(browser.run("[...document.querySelectorAll('#choices select')].map((s) => s.id)"))
+    assert drawn(browser, "time") == [0, 1, 2, 3]
+    browser.choose("#choose-head_dim", "128")
+    assert drawn(browser, "time") == [4, 5, 6, 7]
+    browser.choose("#choose-device", "Other GPU")  # has only causal rows of head_dim 64: the rest follows
+    assert drawn(browser, "time") == [8, 9, 10, 11]
+    assert browser.run("document.getElementById('choose-head_dim').value") == "64" and browser.run("document.getElementById('choose-causal').value") == "1"
+
+
+def test_two_devices_of_one_name_are_two_choices(tmp_path, browser):
+    rows = pair() + [r | {"device_uuid": "GPU-2"} for r in pair()]
+    browser.open(page(tmp_path, rows))
+    assert browser.texts("#choose-device option") == ["Test GPU (GPU-1)", "Test GPU (GPU-2)"]
+    assert drawn(browser, "time") == [0, 1, 2, 3]
+
+
+def test_the_table_sorts_both_ways_and_filters(tmp_path, browser):
+    rows = [row("fused", 512, time_us=30), row("fused", 1024, time_us=7), row("naive", 2048, time_us=100), row("naive", 4096, time_us="", status="failed", message="boom")]
+    browser.open(page(tmp_path, rows))
+    order = "[...document.querySelectorAll('#table tbody tr')].map((r) => Number(r.dataset.row))"
+    assert browser.run(order) == [0, 1, 2, 3]
+    browser.click("#table th[data-column=time_us] button")
+    assert browser.run(order) == [1, 0, 2, 3]  # as numbers; the empty cell last
+    assert browser.run("document.querySelector('#table th[data-column=time_us]').getAttribute('aria-sort')") == "ascending"
+    browser.click("#table th[data-column=time_us] button")
+    assert browser.run(order) == [2, 0, 1, 3]
+    browser.click("#filter")
+    browser.write("fused seqlen_q>=1k")
+    assert browser.run(order) == [1] and browser.texts("#count") == ["1 of 4 rows"]
+    browser.run("(() => { const f = document.getElementById('filter'); f.value = 'status=failed'; f.dispatchEvent(new Event('input')); })()")
+    assert browser.run(order) == [3]
+    assert browser.run("document.querySelector('#table tr.unverified').title") == "boom"
+
+
+def test_all_columns_can_be_seen(tmp_path, browser):
+    browser.open(page(tmp_path, pair()))
+    assert "scale" not in browser.run("[...document.querySelectorAll('#table th')].map((t) => t.dataset.column)")
+    browser.click("#all-columns")
+    shown = browser.run("[...document.querySelectorAll('#table th')].map((t) => t.dataset.column)")
+    assert "scale" in shown and set(shown) <= set(COLUMNS)
+
+
+def test_rows_without_a_verified_result_are_said_and_never_drawn(tmp_path, browser):
+    wrong = row("fused", 1024, status="verify-failed", message="rel_err 0.5 above tolerance 0.004", rel_err=0.5)
+    lying = row("fused", 2048, rel_err=0.5)  # says ok, but its own error says no
+    browser.open(page(tmp_path, [row("naive", 512), row("fused", 512), row("naive", 1024), wrong, row("naive", 2048), lying]))
+    for chart in ("bytes", "time", "roofline"):
+        assert drawn(browser, chart) == [0, 1, 2, 4]
+    assert drawn(browser, "speedup") == [1]
+    assert browser.texts("#undrawn") == ["Not drawn: 1 verify-failed, 1 not verified; see the rows without a result below."]
+    listed = browser.texts("#missing-rows tbody tr")
+    assert len(listed) == 2 and "rel_err 0.5 above tolerance 0.004" in listed[0] and "verify-failed" in listed[0] and "not verified" in listed[1]
+
+
+def test_what_does_not_fit_is_a_cross_in_the_memory_chart_alone(tmp_path, browser):
+    oom = row("naive", 4096, status="oom", message="needs 5 bytes", time_us="", tflops="", hbm_read_bytes="", hbm_write_bytes="", available_bytes=2**24)
+    browser.open(page(tmp_path, [row("naive", 512, available_bytes=""), oom]))
+    assert drawn(browser, "memory") == [0] and drawn(browser, "memory", ".cross") == [1] and drawn(browser, "time") == [0]
+    assert "free: 16 MiB" in browser.texts("#chart-memory text")
+    browser.hover("#chart-memory .cross")
+    assert "does not fit: not run" in browser.texts("#tip > *")
+
+
+@pytest.mark.parametrize("column", ["device_name", "impl", "library", "message", "hostname"])
+def test_whatever_stands_in_a_cell_is_shown_as_text(tmp_path, browser, column):
+    rows = pair() + [row("flash2", 512, status="failed", time_us="")]
+    rows[-1 if column == "message" else 1][column] = NASTY
+    browser.open(page(tmp_path, rows, "--title", NASTY))
+    assert browser.run("document.title") == NASTY and browser.texts("#title") == [NASTY]
+    assert browser.run("document.scripts.length") == 2
+    browser.click("#all-columns")
+    assert any(NASTY in text for text in browser.texts("#table td"))
+    if column == "impl":
+        browser.click("#legend button:last-child")
+        assert drawn(browser, "time") == [0, 2, 3]
+
+
+def test_odd_column_names_are_text_too(tmp_path, browser):
+    odd = 'x"]<b>'
+    path = write(tmp_path / "odd.csv", [checked(r) | {odd: i} for i, r in enumerate(pair())], header=[*COLUMNS, odd])
+    browser.open(page(tmp_path, pathlib.Path(path)))
+    browser.click("#all-columns")
+    browser.click("#table th:last-child button")
+    browser.click("#table th:last-child button")
+    assert browser.texts("#table tbody tr td:last-child") == ["3", "2", "1", "0"]
+
+
+def test_the_roof_says_where_it_came_from(tmp_path, browser):
+    browser.open(page(tmp_path, pair()))
+    assert "No roof" in browser.texts("#chart-roofline .from")[0]
+    assert browser.run("document.querySelectorAll('#chart-roofline .guide').length") == 0
+    browser.open(page(tmp_path, pair(), "--copy-gbps", 4000, "--matrix-tflops", 800))
+    assert "4000 GB/s (--copy-gbps), 800 TFLOP/s (--matrix-tflops)" in browser.texts("#chart-roofline .from")[0]
+    assert browser.run("document.querySelectorAll('#chart-roofline .guide').length") == 2
+    browser.hover("#chart-parts .bar")
+    assert any(line.startswith("HBM: ") and "% of the time" in line for line in browser.texts("#tip > *"))
+
+
+def test_tiles_have_a_map_with_the_best_framed_and_holes_explained(tmp_path, browser):
+    tiles = [row("fused", tile_m=m, tile_n=n, time_us=t) for m, n, t in ((64, 32, 9), (64, 64, 5), (128, 32, 7))]
+    tiles.append(row("fused", tile_m=128, tile_n=64, status="unsupported", message="needs 300000 bytes of shared memory", time_us=""))
+    browser.open(page(tmp_path, [row("naive"), *tiles]))
+    assert browser.texts("#chart-tiles table:first-child td") == ["9 \u00b5s", "5 \u00b5s", "7 \u00b5s", "unsupported"]
+    assert browser.texts("#chart-tiles table:first-child td.best") == ["5 \u00b5s"]
+    assert browser.run("document.querySelector('#chart-tiles td.hole').title") == "needs 300000 bytes of shared memory"
+    assert drawn(browser, "io-bound") == [1, 2, 3]
+    browser.open(page(tmp_path, pair()))
+    assert browser.run("document.getElementById('chart-tiles').hidden")
+
+
+def test_everything_can_be_reached_with_the_keyboard(tmp_path, browser):
+    browser.open(page(tmp_path, pair()))
+    browser.run("document.querySelector('#chart-time svg').focus()")
+    for _ in range(3):
+        browser.key("ArrowRight", 39)
+    assert browser.texts("#tip b") == ["fused, seqlen 512"] and not browser.run("document.getElementById('tip').hidden")
+    browser.key("ArrowLeft", 37)
+    assert browser.texts("#tip b") == ["naive, seqlen 1k"]
+    browser.key("Escape", 27)
+    assert browser.run("document.getElementById('tip').hidden")
+    reached = set()
+    browser.run("document.activeElement.blur()")
+    for _ in range(60):
+        browser.key("Tab", 9)
+        reached.add(browser.run("(document.activeElement.closest('[id]') || document.body).id"))
+    assert {"legend", "chart-bytes", "chart-time", "chart-roofline", "filter", "all-columns", "table"} <= reached
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_text_stands_out_in_light_and_dark(tmp_path, browser, dark):
+    browser.dark(dark)
+    browser.open(page(tmp_path, pair()))
+    def light(css):
+        parts = [int(x) / 255 for x in re.findall(r"\d+", css)[:3]]
+        r, g, b = (x / 12.92 if x <= 0.03928 else ((x + 0.055) / 1.055) ** 2.4 for x in parts)
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b
+    def contrast(a, b):
+        low, high = sorted((light(a), light(b)))
+        return (high + 0.05) / (low + 0.05)
+    ground = browser.run("getComputedStyle(document.body).backgroundColor")
+    assert (light(ground) < 0.1) == dark
+    for selector, least in (("#title", 7), ("#summary", 4.5), ("#table td", 7), ("#chart-time .from", 4.5)):
+        assert contrast(browser.run(f"getComputedStyle(document.querySelector('{selector}')).color"), ground) >= least
+    for series in browser.run("[...document.querySelectorAll('#chart-time .point')].map((n) => getComputedStyle(n).stroke)"):
+        assert contrast(series, ground) >= 3
+
+
+def test_a_phone_needs_no_sideways_scrolling(tmp_path, browser):
+    browser.size(360, 740, phone=True)
+    browser.open(page(tmp_path, ROOT / "docs/results/h200.csv"))
+    assert browser.run("document.documentElement.scrollWidth") <= 360
+    assert browser.run("[...document.querySelectorAll('.plot svg')].every((s) => s.getBoundingClientRect().right <= 360)")
+
+
+def test_the_environment_is_on_the_page(tmp_path, browser):
+    browser.open(page(tmp_path, [r | {"driver": "580.1", "hostname": "box", "sm_clock_mhz": 1500 + i} for i, r in enumerate(pair())]))
+    machine = browser.texts("#machines tbody td")
+    assert {"Test GPU", "580.1", "box", "1500 .. 1503", "GPU-1", "0.1.0"} <= set(machine)
+    assert any("by hardware counters" in text for text in browser.texts("#sources li"))
+
+
+def test_the_sentences_of_compare_are_on_the_page(tmp_path, browser):
+    path = page(tmp_path, pair((512, 1024)) + [row("naive", 2048), row("fused", 2048, rel_err=0.5)])
+    browser.open(path)
+    said = subprocess.run([BINARY, "compare", tmp_path / "rows.csv"], capture_output=True, text=True).stdout
+    (mean, *_) = browser.texts("#sentences li")
+    assert mean.startswith("fused against naive, geometric mean: 4.00x as fast (4.00x to 4.00x, 2 pairs)") and mean in " ".join(said.split())
+    assert browser.texts("#pairs summary") == ["fused against naive: 3 pairs"]
+    assert not browser.run("document.querySelector('#pairs details').open")
+    browser.click("#pairs summary")
+    assert browser.run("document.querySelector('#pairs details').open")
+    lines = browser.texts("#pairs li")
+    assert len(lines) == 3 and "faster" in lines[0] and "4.1 ms" in lines[1].replace("4.10 ms", "4.1 ms") and "faster" not in lines[2]
+
+
+# --- the command line: needs no browser -------------------------------------------------------------------------------
+
+
+def test_stdin_and_stdout(tmp_path):
+    csv = pathlib.Path(write(tmp_path / "a.csv", [checked(r) for r in pair()]))
+    result = subprocess.run([BINARY, "report", "-", "-o", "-"], input=csv.read_text(), capture_output=True, text=True)
+    assert result.returncode == 0 and result.stdout.startswith("<!doctype html>") and result.stdout.rstrip().endswith("</html>")
+
+
+def test_bad_input_is_one_line_exit_2_and_no_page(tmp_path):
+    bad = pathlib.Path(write(tmp_path / "bad.csv", [row(time_us="fast")]))
+    good = write(tmp_path / "good.csv", pair())
+    for arguments in ([bad], [tmp_path / "none.csv"], [good, "--reference", "nobody"], [good, "--copy-gbps", "-3"]):
+        result = report(*arguments, "-o", tmp_path / "page.html")
+        assert result.returncode == 2 and len(result.stderr.strip().splitlines()) == 1, result.stderr
+    assert not (tmp_path / "page.html").exists()
+    assert "bad.csv:2" in report(bad).stderr and "naive" in report(good, "--reference", "nobody").stderr

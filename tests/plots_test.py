@@ -129,6 +129,12 @@ def test_of_several_tiles_the_fastest_is_drawn(tmp_path):
     assert list(best["time_us"]) == [3]
 
 
+def test_rows_about_one_kernel_of_a_launch_are_not_cases(tmp_path):
+    rows = [row("naive", time_us=9), row("naive", time_us=1) | {"kernel": "softmax"}]
+    path = write(tmp_path / "k.csv", rows, header=list(dict.fromkeys([*COLUMNS, "kernel"])))
+    assert list(plot_rows.read_files([path], ["time"])["time_us"]) == [9]
+
+
 def test_files_from_spreadsheets_and_torn_files_are_read(tmp_path):
     spreadsheet = write(tmp_path / "a.csv", pair(), bom=True, end="\r\n")
     assert len(plot_rows.read_files([spreadsheet], ["bytes"])) == 4

@@ -179,6 +179,14 @@ def test_rows_without_a_verified_result_are_said_and_never_drawn(tmp_path, brows
     assert len(listed) == 2 and "rel_err 0.5 above tolerance 0.004" in listed[0] and "verify-failed" in listed[0] and "not verified" in listed[1]
 
 
+def test_rows_about_one_kernel_of_a_launch_are_in_the_table_and_never_drawn(tmp_path, browser):
+    part = checked(row("naive", 512, time_us=1)) | {"kernel": "softmax", "rel_err": ""}
+    path = write(tmp_path / "k.csv", [*map(checked, pair((512,))), part], header=list(dict.fromkeys([*COLUMNS, "kernel"])))
+    browser.open(page(tmp_path, pathlib.Path(path)))
+    assert drawn(browser, "time") == [0, 1] and len(browser.texts("#table tbody tr")) == 3
+    assert browser.run("document.getElementById('missing').hidden") and browser.texts("#undrawn") == [""]
+
+
 def test_what_does_not_fit_is_a_cross_in_the_memory_chart_alone(tmp_path, browser):
     oom = row("naive", 4096, status="oom", message="needs 5 bytes", time_us="", tflops="", hbm_read_bytes="", hbm_write_bytes="", available_bytes=2**24)
     browser.open(page(tmp_path, [row("naive", 512, available_bytes=""), oom]))

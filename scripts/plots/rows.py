@@ -60,6 +60,8 @@ def read_file(path: str, kinds: list[str]) -> pd.DataFrame:
     if rows.empty:
         raise PlotError(f"{path}: has a header but no rows")
     rows = rows[rows["status"].notna()].copy()  # a last line torn by a killed run ends before its status
+    if "kernel" in rows.columns:
+        rows = rows[rows["kernel"].isna()]  # rows about one kernel of a launch are parts of a case
     for column in TEXT:
         rows[column] = rows[column].fillna("") if column in rows.columns else ""
     for column in OPTIONAL:

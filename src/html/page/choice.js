@@ -24,7 +24,8 @@ const selectors = ambiguous()
 
 const choice = {};
 const hidden = new Set();
-const matches = (row, wanted) => Object.entries(wanted).every(([name, value]) => panelCell(row, name) === value);
+/** Rows about one kernel of a launch are parts of a case: in the table, never drawn. */
+const matches = (row, wanted) => cell(row, "kernel") === "" && Object.entries(wanted).every(([name, value]) => panelCell(row, name) === value);
 const chosenRows = () => allRows.filter((row) => matches(row, choice) && !hidden.has(cell(row, "impl")));
 const drawnRows = () => chosenRows().filter(verified);
 

@@ -2,7 +2,7 @@
 //
 //   ATTNPROF_HEAD_DIM   8..256 in steps of 8; padded with zeros to 64-column panels in shared memory only
 //   ATTNPROF_BF16       1: bf16, 0: fp16
-//   ATTNPROF_TILE_M     query rows per block: 64 per consumer warpgroup, so 64, 128 or 192
+//   ATTNPROF_TILE_M     query rows per block: 64 per consumer warpgroup, so 64, 128, 192 or 256
 //   ATTNPROF_TILE_N     keys per step, a multiple of 16, at most 256
 //   ATTNPROF_STAGES     K tiles and V tiles in flight, each
 //   ATTNPROF_CAUSAL, ATTNPROF_WINDOW   which masks exist
@@ -41,7 +41,7 @@ constexpr bool kPingPong = ATTNPROF_PINGPONG && kConsumers > 1;
 constexpr int kThreads = kWarpgroup * (kConsumers + (kSpecialize ? 1 : 0));
 // 65,536 registers an SM: what the loader gives up, the consumers take.
 constexpr int kLoaderRegisters = kConsumers == 1 ? 56 : kConsumers == 2 ? 40 : 32;
-constexpr int kConsumerRegisters = kConsumers == 1 ? 240 : kConsumers == 2 ? 232 : 160;
+constexpr int kConsumerRegisters = kConsumers == 1 ? 240 : kConsumers == 2 ? 232 : kConsumers == 3 ? 160 : 112;
 
 constexpr int kPanelColumns = 64;  // 128 bytes: the width of the 128-byte swizzle
 constexpr int kPanelRowBytes = 128;
@@ -56,7 +56,7 @@ constexpr int kSharedLimit = 232448;  // 227 KiB
 constexpr int kQBuffers = 2 * (kConsumers * kQBytes + kStages * kKvBytes) + 1024 <= kSharedLimit ? 2 : 1;
 
 static_assert(kHeadDim >= 8 && kHeadDim <= 256 && kHeadDim % 8 == 0, "head_dim: 8 to 256 in steps of 8");
-static_assert(kTileM == 64 || kTileM == 128 || kTileM == 192, "tile_m: 64, 128 or 192");
+static_assert(kTileM >= 64 && kTileM <= 256 && kTileM % 64 == 0, "tile_m: 64, 128, 192 or 256");
 static_assert(kTileN >= 16 && kTileN <= 256 && kTileN % 16 == 0, "tile_n: 16 to 256 in steps of 16");
 static_assert(kStages >= (kOverlap ? 2 : 1), "stages: at least 1, with overlap 2");
 

@@ -22,7 +22,7 @@ struct TileMask {
       const int last = packed_rows(p) - 1;
 #pragma unroll
       for (int h = 0; h < 2; ++h)
-        rows[h] = visible_keys(p, smaller(larger(thread_row + 8 * h, 0), last) % p.seqlen_q);
+        rows[h] = visible_keys(p, position(p, smaller(larger(thread_row + 8 * h, 0), last)));
       const Positions range = positions(p, first_row, first_row + kWarpgroupRows - 1);
       unmasked_end = visible_keys(p, range.first).end;
       unmasked_begin = visible_keys(p, range.last).begin;
@@ -93,6 +93,7 @@ struct Consumer {
     if (kSpecialize && lane % 32 == 0) mbarrier_arrive(smem_address(&empty));
   }
   __device__ __forceinline__ void release_q() {
+    __syncwarp();  // every lane has read which tile it is
     release(smem.q_empty[q_ring.stage][warpgroup]);
     q_ring.advance();
   }

@@ -90,9 +90,9 @@ ModelledWork model(const Rung& rung, const Case& c, const DeviceInfo& device) {
   const Problem& p = c.problem;
   const int64_t kv_heads = p.batch * p.kv_heads;
   const int64_t row_tiles = flash3::row_tiles(p, c.config);
-  const int64_t running = std::max(1, device.multiprocessors);
-  const int64_t in_flight =
-      std::clamp<int64_t>((running + row_tiles - 1) / row_tiles, flash3::section_heads(p), kv_heads);
+  const int64_t running = flash3::blocks(p, c.config, std::max(1, device.multiprocessors));
+  const int64_t in_flight = std::clamp<int64_t>((running + row_tiles - 1) / row_tiles,
+                                                flash3::section_heads(p, c.config, running), kv_heads);
   const bool fits = device.last_level_cache_bytes == 0 ||
                     in_flight * 2 * kv_bytes(p) / kv_heads <= device.last_level_cache_bytes;
   const int64_t reads = fits ? 1 : (row_tiles + running - 1) / running;

@@ -46,8 +46,7 @@ class Flash3OnGpu final : public Prepared {
     q_map_ = panel_map(gpu.driver(), p, t.q, flash3::packed_rows(p), kv_heads, 64);
     k_map_ = panel_map(gpu.driver(), p, t.k, p.seqlen_kv, kv_heads, c.config.tile_n);
     v_map_ = panel_map(gpu.driver(), p, t.v, p.seqlen_kv, kv_heads, c.config.tile_n);
-    const int64_t tiles = flash3::row_tiles(p, c.config) * kv_heads;
-    shape_ = {.grid_x = static_cast<unsigned>(std::min<int64_t>(tiles, gpu.info().multiprocessors)),
+    shape_ = {.grid_x = static_cast<unsigned>(flash3::blocks(p, c.config, gpu.info().multiprocessors)),
               .block_x = static_cast<unsigned>(32 * c.config.warps),
               .dynamic_smem_bytes = static_cast<unsigned>(smem_bytes)};
   }

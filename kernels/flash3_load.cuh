@@ -14,7 +14,7 @@ class Loader {
         q_map_(q),
         k_map_(k),
         v_map_(v),
-        keep_(l2_evict_last_policy()),
+                keep_(l2_evict_last_policy()),
         drop_(l2_evict_first_policy()) {}
 
   __device__ __forceinline__ void load_q(int buffer, int warpgroup, const TileWork& work) {
@@ -68,6 +68,7 @@ __device__ __forceinline__ void announce(SharedMemory& smem, Loader& loader, con
   const bool more = tile < schedule.tiles();
   TileWork work{0, 0, 0, 0};
   if (more) work = schedule.work(tile);
+#pragma unroll 1  // the loader has 32 registers
   for (int w = 0; w < kConsumers; ++w) {
     mbarrier_wait(smem_address(&smem.q_empty[ring.stage][w]), ring.parity);
     const TileWork share = more ? share_of(work, w, kCausal && ring.stage == 1) : work;
@@ -82,8 +83,11 @@ __device__ __forceinline__ void announce(SharedMemory& smem, Loader& loader, con
 }
 
 /// The producer: keeps every ring full, across tiles, until the tiles run out. With two Q buffers the next
-/// tile's Q is asked for once this tile's first blocks are; with one, it must wait for this tile's last Q
-/// K^T, and the next tile's first K goes ahead of it.
+/// tile's Q is asked for under this tile; with one, it must wait for this tile's last Q K^T, and the next tile's
+/// first K goes ahead of it.
+///
+/// Under a causal mask the next tile is drawn as late as its loads allow: whoever has drawn a long one early
+/// would hold on to another that somebody else could start sooner.
 __device__ __forceinline__ void produce(const AttentionParams& p, SharedMemory& smem, Loader loader) {
   const Schedule schedule(p);
   Ring<kQBuffers> q_ring;
@@ -92,8 +96,9 @@ __device__ __forceinline__ void produce(const AttentionParams& p, SharedMemory& 
 
   if (kQBuffers > 1) announce(smem, loader, schedule, blockIdx.x, q_ring);
   for (int tile = blockIdx.x; tile < schedule.tiles();) {
-    const int following = next_tile(schedule.tiles());  // asked for now: its latency hides under the loads
     const TileWork work = schedule.work(tile);
+    const int announce_at = kCausal ? work.blocks - 1 : smaller(1, work.blocks - 1);
+    int following = 0;
     for (int i = 0; i < work.blocks; ++i) {
       const int block = work.last_block - i;
       mbarrier_wait(smem_address(&smem.k_empty[k_ring.stage]), k_ring.parity);
@@ -103,8 +108,10 @@ __device__ __forceinline__ void produce(const AttentionParams& p, SharedMemory& 
       mbarrier_wait(smem_address(&smem.v_empty[v_ring.stage]), v_ring.parity);
       loader.load_v(v_ring.stage, block, work.kv_head);
       v_ring.advance();
-      if (kQBuffers > 1 && i == smaller(1, work.blocks - 1))
-        announce(smem, loader, schedule, following, q_ring);
+      if (i == announce_at) {
+        following = next_tile(schedule.tiles());
+        if (kQBuffers > 1) announce(smem, loader, schedule, following, q_ring);
+      }
     }
     tile = following;
   }

@@ -13,9 +13,19 @@ __device__ __forceinline__ int larger(int a, int b) {
   return a > b ? a : b;
 }
 
+/// Query heads share KV heads. Where they do not, the divisions below, of some 100 cycles each, are passed over.
+__device__ __forceinline__ bool grouped(const AttentionParams& p) {
+  return p.heads != p.kv_heads;
+}
+
 /// Packed rows per KV head: the query heads that share it, one after the other.
 __device__ __forceinline__ int packed_rows(const AttentionParams& p) {
-  return p.heads / p.kv_heads * p.seqlen_q;
+  return grouped(p) ? p.heads / p.kv_heads * p.seqlen_q : p.seqlen_q;
+}
+
+/// Query position of a packed row.
+__device__ __forceinline__ int position(const AttentionParams& p, int row) {
+  return row < p.seqlen_q ? row : row % p.seqlen_q;
 }
 
 /// Keys [begin, end) that query position `i` sees; empty when begin >= end.
@@ -45,24 +55,28 @@ struct Positions {
 __device__ __forceinline__ Positions positions(const AttentionParams& p, int first_row, int last_row) {
   last_row = larger(smaller(last_row, packed_rows(p) - 1), 0);
   first_row = larger(smaller(first_row, last_row), 0);
+  if (last_row < p.seqlen_q) return {first_row, last_row};
   const int head = first_row / p.seqlen_q;
   if (head != last_row / p.seqlen_q) return {0, p.seqlen_q - 1};
   return {first_row - head * p.seqlen_q, last_row - head * p.seqlen_q};
 }
 
 /// Order of the tiles. Without a causal mask: along the rows of one KV head, then the next head, so that few
-/// K and V are in flight. With one, tiles differ in length: within a section of KV heads whose K and V fit L2
-/// together, the longest (last rows) of all its heads come first, and the short ones fill the gaps at the
-/// end.
+/// K and V are in flight. With one, tiles differ in length: within a section of KV heads, the longest (last
+/// rows) of all its heads come first, and the short ones fill the gaps at the end. A section has some tiles for
+/// every block to choose from, but no more heads than that takes: their K and V are in use all together and
+/// have to stay in L2.
 class Schedule {
  public:
   __device__ __forceinline__ explicit Schedule(const AttentionParams& p)
       : params_(p), tiles_m_((packed_rows(p) + kTileM - 1) / kTileM), kv_heads_(p.batch * p.kv_heads) {
     if (kCausal) {
+      constexpr int kTilesPerBlock = 3;
       constexpr uint64 kL2Budget = 32ull << 20;
-      constexpr int kMaxSection = 64;  // more short heads at once only ask HBM for all their K and V at once
       const uint64 head_bytes = static_cast<uint64>(p.seqlen_kv) * kHeadDim * 4;
-      while (section_ < kMaxSection && 2 * section_ * head_bytes <= kL2Budget) section_ *= 2;
+      while (2 * section_ * tiles_m_ <= kTilesPerBlock * static_cast<int>(gridDim.x) &&
+             2 * section_ * head_bytes <= kL2Budget)
+        section_ *= 2;
     }
   }
 

@@ -23,8 +23,11 @@ struct Tile {
 int64_t packed_rows(const Problem& p);
 /// Tiles of tile_m packed rows in one KV head.
 int64_t row_tiles(const Problem& p, const KernelConfig& config);
-/// KV heads whose tiles are interleaved, longest first (causal); 1 otherwise.
-int64_t section_heads(const Problem& p);
+/// Thread blocks to launch: one for every multiprocessor, or fewer when whole heads then stay in step in as
+/// many waves (tiles of one length only). A head whose tiles run in two waves fetches its K and V twice.
+int64_t blocks(const Problem& p, const KernelConfig& config, int64_t multiprocessors);
+/// KV heads whose tiles are interleaved, longest first (causal); 1 otherwise. `blocks` as above.
+int64_t section_heads(const Problem& p, const KernelConfig& config, int64_t blocks);
 
 int warps(int tile_m, bool specialize);
 int64_t smem_bytes(const Tile& tile);

@@ -13,9 +13,9 @@ constexpr int64_t kPanelRowBytes = 128;
 constexpr int64_t kSharedLimit = 232448;  // kSharedLimit of flash3_config.cuh: 227 KiB
 
 /// fp32 and packed registers of S, P and O that a thread can hold beside addresses and the softmax's state
-/// without spilling: 232 registers a thread with two consumer warpgroups, 160 with three.
+/// without spilling: 232 registers a thread with two consumer warpgroups, 160 with three, 112 with four.
 int64_t register_limit(int tile_m) {
-  return tile_m == 192 ? 128 : 200;
+  return tile_m == 256 ? 80 : tile_m == 192 ? 128 : 200;
 }
 
 int64_t registers(const Tile& t) {
@@ -32,12 +32,24 @@ int64_t row_tiles(const Problem& p, const KernelConfig& config) {
   return (packed_rows(p) + config.tile_m - 1) / config.tile_m;
 }
 
-int64_t section_heads(const Problem& p) {
+int64_t blocks(const Problem& p, const KernelConfig& config, int64_t multiprocessors) {
+  const int64_t per_head = row_tiles(p, config);
+  const int64_t tiles = per_head * p.batch * p.kv_heads;
+  const auto waves = [&](int64_t count) { return (tiles + count - 1) / count; };
+  const int64_t in_step = multiprocessors / per_head * per_head;  // blocks that whole heads keep busy
+  const bool same_length = !p.causal;
+  if (same_length && in_step > 0 && waves(in_step) == waves(multiprocessors)) return std::min(tiles, in_step);
+  return std::min(tiles, multiprocessors);
+}
+
+int64_t section_heads(const Problem& p, const KernelConfig& config, int64_t blocks) {
   if (!p.causal) return 1;
+  constexpr int64_t kTilesPerBlock = 3;
   constexpr int64_t kL2Budget = int64_t{32} << 20;
-  constexpr int64_t kMaxSection = 64;
   int64_t heads = 1;
-  while (heads < kMaxSection && 2 * heads * p.seqlen_kv * p.head_dim * 4 <= kL2Budget) heads *= 2;
+  while (2 * heads * row_tiles(p, config) <= kTilesPerBlock * blocks &&
+         2 * heads * p.seqlen_kv * p.head_dim * 4 <= kL2Budget)
+    heads *= 2;
   return heads;
 }
 
@@ -57,8 +69,8 @@ int64_t smem_bytes(const Tile& t) {
 
 Unsupported refused(std::string_view who, const Tile& t, const DeviceInfo& device) {
   const KernelConfig& k = t.config;
-  if (k.tile_m != 64 && k.tile_m != 128 && k.tile_m != 192) {
-    return fmt::format("{} needs tile_m of 64, 128 or 192 (64 rows a warpgroup), not {}", who, k.tile_m);
+  if (k.tile_m < 64 || k.tile_m > 256 || k.tile_m % 64 != 0) {
+    return fmt::format("{} needs tile_m of 64, 128, 192 or 256 (64 rows a warpgroup), not {}", who, k.tile_m);
   }
   if (k.tile_n < 16 || k.tile_n > 256 || k.tile_n % 16 != 0) {
     return fmt::format("{} needs tile_n in 16..256 in steps of 16, not {}", who, k.tile_n);

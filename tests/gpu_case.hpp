@@ -59,8 +59,8 @@ class GpuCase {
   void set_v(const Value& value) { set(*v_, p_.batch * p_.kv_heads, p_.seqlen_kv, value); }
 
   /// The reason when the implementation refuses; else runs once, from NaN-filled outputs, so that what nobody
-  /// writes cannot pass.
-  Unsupported run(const Implementation& impl, const KernelConfig& config = {}) {
+  /// writes cannot pass. `counters`: a second run, under hardware counters.
+  Unsupported run(const Implementation& impl, const KernelConfig& config = {}, Counters* counters = nullptr) {
     Case planned{p_, std::string(impl.name), impl.resolve(p_, config, gpu_.info())};
     if (Unsupported reason = impl.supports(planned, gpu_.info())) return reason;
     gpu_.fill_bytes(o_->data(), 0xFF, o_bytes(p_));
@@ -80,6 +80,7 @@ class GpuCase {
     resources_ = work->resources();
     own_workspace_bytes_ = work->own_workspace_bytes();
     library_ = work->library();
+    if (counters != nullptr) *counters = open_counters(gpu_)->measure(*work, {});
     return std::nullopt;
   }
 

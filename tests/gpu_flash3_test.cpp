@@ -1,10 +1,12 @@
 // flash3 against float64, on a Hopper GPU; what it refuses, and its defaults, anywhere.
 #include <cmath>
 #include <string>
+#include <tuple>
 
 #include "catch.hpp"
 #include "gpu_case.hpp"
 #include "kernels/flash3_gpu.hpp"
+#include "kernels/flash3_tile.hpp"
 
 using namespace attnprof;
 using gpu_test::GpuCase;
@@ -119,6 +121,43 @@ TEST_CASE("flash3 models each operand crossing once while K and V in flight fit 
   REQUIRE(work.executed_flops >= algorithmic_flops(p));
 }
 
+TEST_CASE("flash3 leaves multiprocessors idle where heads then stay in step in as many waves", "[flash3]") {
+  const auto blocks = [](int64_t seqlen, int64_t heads, bool causal) {
+    Problem p = problem(DType::bf16, seqlen, 256);
+    p.heads = p.kv_heads = heads;
+    p.causal = causal;
+    return flash3::blocks(p, {.tile_m = 128, .tile_n = 80}, 132);
+  };
+  CHECK(blocks(16384, 8, false) == 128);   // 8 waves of one head each, as with 132
+  CHECK(blocks(4096, 8, false) == 128);    // 2 waves of four heads
+  CHECK(blocks(16384, 33, false) == 132);  // 33 waves of 128, but 32 of 132
+  CHECK(blocks(16384, 8, true) == 132);    // tiles differ in length
+  CHECK(blocks(1024, 3, false) == 24);     // fewer tiles than multiprocessors
+}
+
+TEST_CASE("flash3: K and V cross HBM once, causal or not, while those in flight fit L2",
+          "[gpu][flash3][cupti]") {
+  if (no_hopper()) return;
+  for (const auto& [seqlen, heads, head_dim] :
+       {std::tuple<int64_t, int64_t, int64_t>{8192, 16, 256}, {4096, 128, 64}}) {
+    for (const bool causal : {false, true}) {
+      Problem p = problem(DType::bf16, seqlen, head_dim);
+      p.heads = p.kv_heads = heads;
+      p.causal = causal;
+      GpuCase gpu_case(p);
+      Counters counters;
+      REQUIRE(!gpu_case.run(flash3_gpu(), {}, &counters));
+      if (!counters.hbm_read_bytes) {
+        WARN("skipped, no counters: " << counters.status);
+        return;
+      }
+      INFO(describe(p));
+      CHECK(static_cast<double>(*counters.hbm_read_bytes) <
+            1.05 * static_cast<double>(compulsory_traffic(p).read_bytes));
+    }
+  }
+}
+
 TEST_CASE("flash3 matches float64 at every head_dim from 8 to 256", "[gpu][flash3]") {
   if (no_hopper()) return;
   Kernels kernels;
@@ -134,7 +173,7 @@ TEST_CASE("flash3 matches float64 at every head_dim from 8 to 256", "[gpu][flash
   for (const Problem& p : problems) require_right(p);
 }
 
-TEST_CASE("flash3: ragged lengths, groups of heads, masks, both types", "[gpu][flash3]") {
+TEST_CASE("flash3: ragged lengths, groups of heads, masks, both types", "[gpu][flash3][small]") {
   if (no_hopper()) return;
   struct Shape {
     int64_t batch, heads, kv_heads, seqlen_q, seqlen_kv, window;
@@ -185,7 +224,7 @@ TEST_CASE("flash3: a signal in the last column alone arrives, whatever the width
   }
 }
 
-TEST_CASE("flash3: the result does not depend on the tile, nor on the rung", "[gpu][flash3]") {
+TEST_CASE("flash3: the result does not depend on the tile, nor on the rung", "[gpu][flash3][small]") {
   if (no_hopper()) return;
   struct Run {
     Problem problem;
@@ -201,7 +240,7 @@ TEST_CASE("flash3: the result does not depend on the tile, nor on the rung", "[g
     p.causal = causal;
     for (const KernelConfig& tile :
          {KernelConfig{64, 16, 4, 0}, KernelConfig{64, 64, 2, 0}, KernelConfig{128, 48, 3, 0},
-          KernelConfig{192, 16, 2, 0}, KernelConfig{192, 64, 3, 0}}) {
+          KernelConfig{192, 16, 2, 0}, KernelConfig{192, 64, 3, 0}, KernelConfig{256, 64, 4, 0}}) {
       runs.push_back({p, tile, flash3_gpu()});
     }
     for (const int64_t d : {64, 128}) {
@@ -215,7 +254,7 @@ TEST_CASE("flash3: the result does not depend on the tile, nor on the rung", "[g
   for (const Run& run : runs) require_right(run.problem, run.tile, run.impl);
 }
 
-TEST_CASE("flash3: rows that see no key are zero, their log-sum-exp minus infinity", "[gpu][flash3]") {
+TEST_CASE("flash3: rows that see no key are zero, their log-sum-exp minus infinity", "[gpu][flash3][small]") {
   if (no_hopper()) return;
   Problem p = problem(DType::bf16, 5, 64);
   p.seqlen_kv = 2;

@@ -167,7 +167,7 @@ TEST_CASE("Long rows: in registers of a whole block, and beyond", "[gpu][naive][
   }
 }
 
-TEST_CASE("Query heads read the KV head of their group", "[gpu][flash2][naive]") {
+TEST_CASE("Query heads read the KV head of their group", "[gpu][flash2][naive][small]") {
   if (no_gpu()) return;
   const std::pair<int64_t, int64_t> groups[] = {{6, 2}, {28, 4}, {12, 12}, {8, 1}};
   for (const char* impl : kBoth) {
@@ -189,7 +189,8 @@ TEST_CASE("Query heads read the KV head of their group", "[gpu][flash2][naive]")
   }
 }
 
-TEST_CASE("A row that sees no key is zero, and its log-sum-exp minus infinity", "[gpu][flash2][naive]") {
+TEST_CASE("A row that sees no key is zero, and its log-sum-exp minus infinity",
+          "[gpu][flash2][naive][small]") {
   if (no_gpu()) return;
   for (const char* impl : kBoth) {
     Problem p = problem(DType::bf16, 5, 64);
@@ -234,7 +235,7 @@ TEST_CASE("Huge equal scores give the plain mean", "[gpu][flash2][naive]") {
   }
 }
 
-TEST_CASE("The result does not depend on the tile", "[gpu][flash2]") {
+TEST_CASE("The result does not depend on the tile", "[gpu][flash2][small]") {
   if (no_gpu()) return;
   const KernelConfig tiles[] = {{16, 128, 0, 0}, {128, 16, 0, 0}, {48, 80, 0, 0},   {256, 64, 0, 0},
                                 {64, 64, 3, 0},  {128, 32, 4, 8}, {128, 128, 1, 4}, {512, 16, 0, 0}};

@@ -1,25 +1,19 @@
 // Compiled kernels on disk, so that a second run compiles nothing.
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <string_view>
+#include <utility>
+
+#include "core/cached_file.hpp"
 
 namespace attnprof {
-
-/// 128 bits as 32 hex digits: FNV-1a (64 bit; Fowler, Noll & Vo) from two different offset bases. Not
-/// cryptographic: it tells versions of our own sources apart, and its input is not an attacker's.
-std::string content_hash(std::string_view text);
 
 struct CachedBinary {
   std::string code;  ///< cubin, or PTX text
   std::string log;   ///< what the compiler said
 };
-
-/// $XDG_CACHE_HOME/attnprof, or ~/.cache/attnprof. Empty when neither variable is set.
-std::filesystem::path default_cache_folder();
 
 /// A folder of KEY.bin files, each beside the KEY.log of its compilation. Files appear by rename, so several
 /// processes may share it. A folder that cannot be written is no error: nothing is kept then.

@@ -10,8 +10,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "baselines/naive_launch_gpu.hpp"
+#include "core/l2_model.hpp"
 #include "core/theory.hpp"
 
 namespace attnprof {
@@ -42,23 +44,38 @@ int64_t workspace_bytes(const Case& c, const DeviceInfo&) {
   return 2 * padded_scores_bytes(c.problem) + kProductWorkspaceBytes;
 }
 
-/// Each step reads its operands once and writes its result once; S and P are far larger than the L2 where it
-/// matters, so what the step before left there is not counted on.
-ModelledWork model(const Case& c, const DeviceInfo&) {
+/// Each step reads its operands once and writes its result once. What the step before left of S and P in L2
+/// is not read from HBM: between writing a line and reading it again lie all of one matrix and on average
+/// half of the other (both are gone through in the same order). All that is written reaches HBM in the end.
+std::vector<ModelledStep> steps(const Case& c, const DeviceInfo& device) {
   const Problem& p = c.problem;
   const int64_t heads = p.batch * p.heads;
-  const int64_t visible_bytes = heads * visible_pairs(p) * dtype_bytes(p.dtype);
-  const int64_t softmax_reads = softmax_shape(p).resident ? visible_bytes : 2 * visible_bytes;
-  ModelledWork work;
-  work.hbm.read_bytes = q_bytes(p) + kv_bytes(p)                            // Q, K
-                        + softmax_reads                                     // visible S
-                        + score_matrix_bytes(p) + kv_bytes(p);              // P, V
-  work.hbm.write_bytes = score_matrix_bytes(p)                              // S
-                         + padded_scores_bytes(p) + lse_bytes(p)            // P, padding included; LSE
-                         + o_bytes(p);                                      // O
-  work.executed_flops = 4 * heads * p.seqlen_q * p.seqlen_kv * p.head_dim;  // the full square, masked or not
-  work.exp_count = 2 * heads * visible_pairs(p);  // once for the sum, once for the probabilities
-  return work;
+  const double l2_bytes = static_cast<double>(device.last_level_cache_bytes);
+  const double matrix_bytes = static_cast<double>(padded_scores_bytes(p));
+  const double missing = l2_miss_share(1.5 * matrix_bytes, l2_bytes);
+  const double visible_bytes = static_cast<double>(heads * visible_pairs(p) * dtype_bytes(p.dtype));
+  double s_reads = missing * visible_bytes;
+  if (!softmax_shape(p).resident) {
+    // A row that does not fit into registers is read a second time, with as many others as run meanwhile in
+    // between.
+    constexpr double kBlocksPerSm = 2;
+    const double row_bytes = static_cast<double>(score_pitch(p) * dtype_bytes(p.dtype));
+    s_reads += visible_bytes * l2_miss_share(kBlocksPerSm * device.multiprocessors * row_bytes, l2_bytes);
+  }
+  const int64_t softmax_reads = std::llround(s_reads);
+  const int64_t p_reads = std::llround(missing * static_cast<double>(score_matrix_bytes(p)));
+  const int64_t product_flops =
+      2 * heads * p.seqlen_q * p.seqlen_kv * p.head_dim;   // full square, masked or not
+  const int64_t exp_count = 2 * heads * visible_pairs(p);  // once for the sum, once for the probabilities
+  return {
+      {"qk", {.hbm = {q_bytes(p) + kv_bytes(p), score_matrix_bytes(p)}, .executed_flops = product_flops}},
+      // P with its padding
+      {"softmax", {.hbm = {softmax_reads, padded_scores_bytes(p) + lse_bytes(p)}, .exp_count = exp_count}},
+      {"pv", {.hbm = {p_reads + kv_bytes(p), o_bytes(p)}, .executed_flops = product_flops}}};
+}
+
+ModelledWork model(const Case& c, const DeviceInfo& device) {
+  return sum_of(steps(c, device));
 }
 
 std::vector<KernelSpec> kernels(const Case& c, const DeviceInfo&) {
@@ -114,7 +131,8 @@ Implementation naive_gpu() {
           .model = model,
           .kernels = kernels,
           .prepare = prepare_naive,
-          .materializes = true};
+          .materializes = true,
+          .steps = steps};
 }
 
 }  // namespace attnprof

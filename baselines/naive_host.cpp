@@ -16,6 +16,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <chrono>
 #include <vector>
 
 #include "baselines/naive_passes_host.hpp"
@@ -45,20 +47,19 @@ int64_t workspace_bytes(const Case& c, const DeviceInfo&) {
   return 2 * score_matrix_bytes(c.problem);
 }
 
-ModelledWork model(const Case& c, const DeviceInfo&) {
+std::vector<ModelledStep> steps(const Case& c, const DeviceInfo&) {
   const Problem& p = c.problem;
   const int64_t heads = p.batch * p.heads;
   const int64_t visible = heads * visible_pairs(p);
-  ModelledWork work;
-  work.hbm.read_bytes = q_bytes(p)                                                     // Q, first pass
-                        + 2 * heads * p.seqlen_kv * p.head_dim * dtype_bytes(p.dtype)  // K first, V last pass
-                        + visible * dtype_bytes(p.dtype)                               // S, softmax
-                        + score_matrix_bytes(p);                                       // P, last pass
-  work.hbm.write_bytes = 2 * score_matrix_bytes(p)                                     // S, P
-                         + o_bytes(p);
-  work.executed_flops = 4 * heads * p.seqlen_q * p.seqlen_kv * p.head_dim;
-  work.exp_count = visible;
-  return work;
+  const int64_t keys = heads * p.seqlen_kv * p.head_dim * dtype_bytes(p.dtype);  // K or V, per query head
+  const int64_t product_flops = 2 * heads * p.seqlen_q * p.seqlen_kv * p.head_dim;
+  return {{"qk", {.hbm = {q_bytes(p) + keys, score_matrix_bytes(p)}, .executed_flops = product_flops}},
+          {"softmax", {.hbm = {visible * dtype_bytes(p.dtype), score_matrix_bytes(p)}, .exp_count = visible}},
+          {"pv", {.hbm = {score_matrix_bytes(p) + keys, o_bytes(p)}, .executed_flops = product_flops}}};
+}
+
+ModelledWork model(const Case& c, const DeviceInfo& device) {
+  return sum_of(steps(c, device));
 }
 
 std::vector<KernelSpec> kernels(const Case&, const DeviceInfo&) {
@@ -75,30 +76,42 @@ class NaiveHost : public Prepared {
         counted_(static_cast<size_t>(pool_.size())) {}
 
   void launch() override {
-    std::fill(counted_.begin(), counted_.end(), ThreadTraffic{});
-    pass(naive_scores, launch_.row_blocks());
-    pass(naive_softmax, launch_.softmax_blocks());
-    pass(naive_output, launch_.row_blocks());
+    pass(0, naive_scores, launch_.row_blocks());
+    pass(1, naive_softmax, launch_.softmax_blocks());
+    pass(2, naive_output, launch_.row_blocks());
   }
 
-  std::optional<Traffic> counted() const override { return total(counted_); }
+  std::optional<Traffic> counted() const override {
+    Traffic sum;
+    for (const StepReading& reading : readings_) {
+      sum.read_bytes += reading.traffic.read_bytes;
+      sum.write_bytes += reading.traffic.write_bytes;
+    }
+    return sum;
+  }
+  std::vector<StepReading> step_readings() const override { return {readings_.begin(), readings_.end()}; }
 
  private:
   using PassFunction = void (*)(const NaiveLaunch&, int64_t head, int64_t block, float* scratch, Traffic&);
 
-  void pass(PassFunction function, int64_t blocks) {
+  void pass(size_t step, PassFunction function, int64_t blocks) {
+    const auto start = std::chrono::steady_clock::now();
+    std::fill(counted_.begin(), counted_.end(), ThreadTraffic{});
     pool_.parallel_for(launch_.heads() * blocks, [&](int64_t index, int thread) {
       function(launch_, index / blocks, index % blocks,
                static_cast<float*>(scratch_->data()) + thread * floats_per_thread_,
                counted_[static_cast<size_t>(thread)].traffic);
     });
+    const std::chrono::duration<double, std::micro> spent = std::chrono::steady_clock::now() - start;
+    readings_[step] = {spent.count(), total(counted_)};
   }
 
   NaiveLaunch launch_;
   ThreadPool& pool_;
   int64_t floats_per_thread_;
   std::unique_ptr<Buffer> scratch_;
-  std::vector<ThreadTraffic> counted_;
+  std::vector<ThreadTraffic> counted_;  ///< of the pass that runs
+  std::array<StepReading, 3> readings_;
 };
 
 std::unique_ptr<Prepared> prepare(const Case& c, const Tensors& tensors, Device& device) {
@@ -126,6 +139,7 @@ Implementation naive_host() {
   row.resolve = resolve;
   row.workspace_bytes = workspace_bytes;
   row.model = model;
+  row.steps = steps;
   row.kernels = kernels;
   row.prepare = prepare;
   row.materializes = true;

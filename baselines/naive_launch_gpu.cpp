@@ -53,8 +53,11 @@ class NaiveOnGpu final : public Prepared {
   }
 
   void launch() override {
-    qk_->launch();
-    launch_softmax();
+    for (size_t step = 0; step < 3; ++step) launch_step(step);
+  }
+  void launch_step(size_t index) override {
+    if (index == 0) return qk_->launch();
+    if (index == 1) return launch_softmax();
     pv_->launch();
   }
   std::optional<KernelResources> resources() const override { return softmax_.resources; }

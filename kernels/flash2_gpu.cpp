@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/l2_model.hpp"
 #include "core/theory.hpp"
 #include "kernels/flash2_launch_gpu.hpp"
 
@@ -157,9 +158,28 @@ int64_t workspace_bytes(const Case&, const DeviceInfo&) {
   return 0;
 }
 
-/// Q, O and LSE cross once. K and V of a head cross once too when what the running blocks share fits in L2
-/// (blocks that run together belong to few heads, see flash2_work.cuh); else every wave of blocks reads them
-/// again.
+/// How often K and V of one KV head are read, on average. Blocks of a head are neighbours in the grid. Those
+/// that run together read K and V at one pace and so once between them; where a head's blocks are spread over
+/// several waves, the later ones find what is left in L2 of the heads that were in flight with it.
+double kv_reads(const Problem& p, int64_t blocks_of_kv_head, int64_t running, const DeviceInfo& device) {
+  if (device.last_level_cache_bytes == 0) return 1;
+  const int64_t kv_heads = p.batch * p.kv_heads;
+  const int64_t heads_in_flight = std::min(kv_heads, (running + blocks_of_kv_head - 1) / blocks_of_kv_head);
+  const double head_bytes = 2.0 * static_cast<double>(kv_bytes(p)) / static_cast<double>(kv_heads);
+  const double in_flight_bytes = static_cast<double>(heads_in_flight) * head_bytes;
+  if (p.causal || p.window > 0) {
+    // Long and short blocks mix, and few of them reach the keys that others have left: measured, once.
+    const bool fits = in_flight_bytes <= static_cast<double>(device.last_level_cache_bytes);
+    return fits ? 1.0 : static_cast<double>((blocks_of_kv_head + running - 1) / running);
+  }
+  int64_t waves = 0;
+  for (int64_t head = 0; head < kv_heads; ++head)
+    waves += ((head + 1) * blocks_of_kv_head - 1) / running - head * blocks_of_kv_head / running + 1;
+  const double again = static_cast<double>(waves - kv_heads) / static_cast<double>(kv_heads);
+  return 1 + again * l2_miss_share(in_flight_bytes, l2_shared_capacity(device));
+}
+
+/// Q, O and LSE cross once, K and V as often as kv_reads says.
 ModelledWork model(const Case& c, const DeviceInfo& device) {
   const Problem& p = c.problem;
   const KernelConfig& k = c.config;
@@ -167,15 +187,10 @@ ModelledWork model(const Case& c, const DeviceInfo& device) {
   const int64_t per_sm = std::max<int64_t>(1, device.smem_per_block_bytes / (flash2_smem_bytes(p, k) + 1024));
   const int64_t running =
       std::max<int64_t>(1, std::min<int64_t>(per_sm, blocks_per_sm(p, k)) * device.multiprocessors);
-  const int64_t blocks_of_kv_head = m_tiles * (p.heads / p.kv_heads);
-  const int64_t heads_in_flight =
-      std::min(p.batch * p.kv_heads, (running + blocks_of_kv_head - 1) / blocks_of_kv_head);
-  const int64_t in_flight_bytes = heads_in_flight * 2 * kv_bytes(p) / (p.batch * p.kv_heads);
-  const bool fits = device.last_level_cache_bytes == 0 || in_flight_bytes <= device.last_level_cache_bytes;
-  const int64_t reads = fits ? 1 : (blocks_of_kv_head + running - 1) / running;
+  const double reads = kv_reads(p, m_tiles * (p.heads / p.kv_heads), running, device);
 
   ModelledWork work;
-  work.hbm.read_bytes = q_bytes(p) + reads * 2 * kv_bytes(p);
+  work.hbm.read_bytes = q_bytes(p) + std::llround(reads * 2 * static_cast<double>(kv_bytes(p)));
   work.hbm.write_bytes = o_bytes(p) + lse_bytes(p);
   const int64_t pairs = p.batch * p.heads * executed_pairs(p, k.tile_m, k.tile_n);
   work.executed_flops = 4 * pairs * round_up(p.head_dim, 16);

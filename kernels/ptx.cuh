@@ -48,6 +48,18 @@ __device__ __forceinline__ void cp_async_wait() {
   asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
 }
 
+// ---- loads (9.7.9.8)
+// --------------------------------------------------------------------------------------------
+
+/// 16 bytes from L2 or beyond, never from the SM's own L1; read again however often it is called.
+__device__ __forceinline__ uint4 load_past_l1(const uint4* source) {
+  uint4 x;
+  asm volatile("ld.global.cg.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(x.x), "=r"(x.y), "=r"(x.z), "=r"(x.w)
+               : "l"(source));
+  return x;
+}
+
 // ---- barriers (9.7.13.1)
 // ----------------------------------------------------------------------------------------
 

@@ -36,7 +36,7 @@ class Results:
     def __init__(self, path: str):
         try:
             with open(path, newline="", encoding="utf-8-sig") as file:
-                rows = [row for row in csv.DictReader(file) if row.get("status")]
+                rows = [row for row in csv.DictReader(file) if row.get("status") and not row.get("kernel")]
         except (OSError, UnicodeDecodeError, csv.Error) as error:
             raise TableError(f"{path}: {error.strerror if isinstance(error, OSError) else error}") from None
         if not rows:

@@ -165,12 +165,88 @@ TEST_CASE("resume refuses a file of another schema or device and leaves it alone
   CHECK(slurp(csv) == text);
 }
 
+TEST_CASE("resume with --per-kernel adds the rows of kernels that the file lacks, each once",
+          "[cli][resume]") {
+  TempFolder scratch;
+  const fs::path csv = scratch.path / "rows.csv";
+  const std::string call = std::string(kTiny) + " --impl naive,fused --csv " + csv.string();
+  REQUIRE(attnprof(call).exit_code == 0);
+  const std::string before = slurp(csv);
+  REQUIRE(lines(before) == 1 + 4);
+  const Outcome o = attnprof(call + " --per-kernel --resume");
+  INFO(o.err);
+  CHECK(o.exit_code == 0);
+  const std::string after = slurp(csv);
+  CHECK(after.compare(0, before.size(), before) == 0);
+  CHECK(lines(after) == 1 + 4 + 2 * 3);
+  // A run that died between the rows of one case.
+  const std::string torn = after.substr(0, after.rfind(",softmax,"));
+  std::ofstream(csv) << torn.substr(0, torn.rfind('\n') + 1);
+  CHECK(attnprof(call + " --per-kernel --resume").exit_code == 0);
+  CHECK(lines(slurp(csv)) == 1 + 4 + 2 * 3);
+  const std::string whole = slurp(csv);
+  CHECK(attnprof(call + " --per-kernel --resume").exit_code == 0);
+  CHECK(slurp(csv) == whole);
+  CHECK(attnprof(call + " --resume").exit_code == 0);  // rows of kernels are no rows of launches
+  CHECK(slurp(csv) == whole);
+}
+
+TEST_CASE("a sweep measures the ceilings once and keeps them; a damaged cache is said and survived",
+          "[cli][ceilings]") {
+  TempFolder scratch;
+  const std::string cache = "XDG_CACHE_HOME=" + scratch.path.string();
+  const std::string call = std::string(kTiny) + " --impl fused --csv -";
+  const Outcome skipped = attnprof(call + " --no-ceilings", cache);
+  CHECK(skipped.exit_code == 0);
+  CHECK(skipped.err.find("ceilings") == std::string::npos);
+  CHECK_FALSE(fs::exists(scratch.path / "attnprof"));
+  const Outcome first = attnprof(call, cache);
+  CHECK(first.exit_code == 0);
+  CHECK(first.err.find("ceilings: measuring first") != std::string::npos);
+  CHECK(first.err.find("--no-ceilings") != std::string::npos);
+  CHECK(first.out.size() > skipped.out.size() + 4 * 5);  // five ceilings in each of two rows
+  CHECK(attnprof(call, cache).err.find("ceilings") == std::string::npos);
+  fs::path file;
+  for (const auto& entry : fs::directory_iterator(scratch.path / "attnprof")) {
+    if (entry.path().extension() == ".csv") file = entry.path();
+  }
+  REQUIRE(!file.empty());
+  fs::resize_file(file, fs::file_size(file) / 2);
+  const Outcome damaged = attnprof(call, cache);
+  CHECK(damaged.exit_code == 0);
+  CHECK(damaged.err.find(file.string()) != std::string::npos);
+  CHECK(damaged.err.find("damaged") != std::string::npos);
+  CHECK(attnprof(call, cache).err.find("ceilings") == std::string::npos);
+}
+
+TEST_CASE("ceilings come as a table, as CSV and as JSON, and say when they are cached", "[cli][ceilings]") {
+  TempFolder scratch;
+  const std::string cache = "XDG_CACHE_HOME=" + scratch.path.string();
+  const Outcome table = attnprof("ceilings --device cpu --threads 1", cache);
+  INFO(table.err);
+  CHECK(table.exit_code == 0);
+  CHECK(table.out.find("measured now") != std::string::npos);
+  CHECK(table.out.find("fp32_fma") != std::string::npos);
+  CHECK(table.out.find("64 MiB") != std::string::npos);
+  const Outcome again = attnprof("ceilings --device cpu --threads 1", cache);
+  CHECK(again.out.find("cached, measured ") != std::string::npos);
+  const Outcome csv = attnprof("ceilings --device cpu --threads 1 --format csv", cache);
+  CHECK(csv.out.find("name,bytes,value,unit,how,") == 0);
+  CHECK(csv.err.find("cached") != std::string::npos);
+  CHECK(lines(csv.err) == 1);
+  const Outcome json = attnprof("ceilings --device cpu --threads 1 --format json", cache);
+  CHECK(json.out.front() == '{');
+  CHECK(json.out.find("\"threads\":1,") != std::string::npos);
+  CHECK(attnprof("ceilings --device cpu --format xml", cache).exit_code == 2);
+  CHECK(attnprof("ceilings --device 99", cache).exit_code == 3);
+}
+
 TEST_CASE("Ctrl-C finishes the row in hand, keeps the file whole and exits with 130", "[cli]") {
   TempFolder scratch;
   const fs::path csv = scratch.path / "rows.csv";
   const Outcome o = attnprof(
       "sweep --device cpu --impl fused --seqlen 64:2k:+64 --heads 4 --head-dim 64 --min-samples 6 "
-      "--max-time 0.2 --precision 0.000001 --csv " +
+      "--max-time 0.2 --precision 0.000001 --no-ceilings --csv " +
           csv.string(),
       "timeout --preserve-status -s INT 2");
   INFO(o.err);

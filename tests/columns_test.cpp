@@ -8,6 +8,7 @@
 #include "catch.hpp"
 #include "core/theory.hpp"
 #include "report/csv.hpp"
+#include "report/derived.hpp"
 
 using namespace attnprof;
 
@@ -169,6 +170,64 @@ TEST_CASE("fewer than six samples have a median but no interval", "[columns]") {
   CHECK(cell(r, "time_hi_us").empty());
 }
 
+TEST_CASE("a row is held against the ceilings of its device", "[columns]") {
+  Record r = measured_row();  // 6.03 MB in 100.5 us: 60 GB/s
+  r.device.kind = DeviceKind::gpu;
+  r.conditions.ceilings = {.copy_gbps = 80,
+                           .matrix_bf16_tflops = 8,
+                           .matrix_fp16_tflops = 0.002,
+                           .fp32_tflops = 1,
+                           .exp_gops = 0.05,
+                           .launch_us = 2};
+  const auto number = [&](const char* name) { return *cell_number(cell(r, name)); };
+  CHECK(number("ceiling_copy_gbps") == 80);
+  CHECK(number("ceiling_matrix_tflops") == 0.002);  // of fp16, as the row is
+  CHECK(number("ceiling_fp32_tflops") == 1);
+  CHECK(number("ceiling_exp_gops") == 0.05);
+  CHECK(number("ceiling_launch_us") == 2);
+  CHECK(number("hbm_us") == Approx(6030000 / 80e3));
+  CHECK(number("matrix_us") == Approx(1000 / 0.002e6));  // tensor_flops, not executed_flops
+  CHECK(number("exp_us") == Approx(456 / 0.05e3));
+  CHECK(number("pct_of_copy") == Approx(100 * 6030000 / 100.5 / 80e3));
+  CHECK(number("pct_of_matrix") == Approx(100 * 0.5 / 100.5));
+  CHECK(cell(r, "bound") == "memory");
+  CHECK(ceiling_warning(r).empty());
+
+  r.counters = {};  // the model stands in, and is not passed off as a measurement
+  CHECK(number("hbm_us") == Approx(4000000 / 80e3));
+  CHECK(cell(r, "pct_of_copy").empty());
+  CHECK(number("matrix_us") == Approx(123 / 0.002e6));
+}
+
+TEST_CASE("bytes faster than the ceiling are marked, and name no bound", "[columns]") {
+  Record r = measured_row();
+  r.device.kind = DeviceKind::gpu;
+  r.conditions.ceilings.copy_gbps = 50;  // the row has 60
+  CHECK(cell(r, "bound").empty());
+  CHECK(ceiling_warning(r).find("copy bandwidth") != std::string::npos);
+  r.counters.source = BytesSource::counted;
+  CHECK(ceiling_warning(r).find("caches") != std::string::npos);
+  r.conditions.ceilings.copy_gbps = 59.9;  // within the error of a ceiling: marked all the same
+  CHECK_FALSE(ceiling_warning(r).empty());
+  r.conditions.ceilings.copy_gbps = 60.1;
+  CHECK(ceiling_warning(r).empty());
+}
+
+TEST_CASE("without ceilings, or without a measurement, nothing is said about them", "[columns]") {
+  const Record unknown = measured_row();
+  Record failed = measured_row();
+  failed.conditions.ceilings.copy_gbps = 80;
+  failed.status = Status::failed;
+  for (const char* name : {"hbm_us", "matrix_us", "exp_us", "pct_of_copy", "pct_of_matrix", "pct_of_exp",
+                           "overlap_pct", "bound"}) {
+    INFO(name);
+    CHECK(cell(unknown, name).empty());
+    CHECK(cell(failed, name).empty());
+  }
+  CHECK(cell(unknown, "ceiling_copy_gbps").empty());
+  CHECK(ceiling_warning(failed).empty());
+}
+
 TEST_CASE("NaN errors are empty cells", "[columns]") {
   Record r = measured_row();
   r.status = Status::verify_failed;
@@ -222,6 +281,7 @@ TEST_CASE("the key tells every axis apart, and nothing else", "[columns]") {
   CHECK(differs([](Record& r) { r.planned.config.tile_n = 128; }));
   CHECK(differs([](Record& r) { r.planned.config.stages = 3; }));
   CHECK(differs([](Record& r) { r.planned.config.warps = 8; }));
+  CHECK(differs([](Record& r) { r.kernel = "qk"; }));
   CHECK_FALSE(differs([](Record& r) { r.planned.problem.scale = 0.125; }));  // what 0 means at head_dim 64
   CHECK_FALSE(differs([](Record& r) { r.device.index = 3; }));
   CHECK_FALSE(differs([](Record& r) {

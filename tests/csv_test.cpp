@@ -298,6 +298,38 @@ TEST_CASE("resume knows the rows and refuses another device, not another index",
   CHECK(has(error_of([&] { require_same_device(info, now, "a.csv"); }), "this run is on cpu EPYC"));
 }
 
+TEST_CASE("a file from before there were rows about single kernels has the keys of whole launches", "[csv]") {
+  const TempFolder folder;
+  Record kernel = row("naive");
+  kernel.kernel = "qk";
+  write_rows(folder.file("a.csv"), {row("naive"), kernel});
+  CsvTable table = read_csv_file(folder.file("a.csv"));
+  CHECK(row_key(table, 0) == record_key(row("naive")));
+  CHECK(row_key(table, 1) == record_key(kernel));
+  CHECK(row_key(table, 0) != row_key(table, 1));
+  const size_t column = table.column("kernel");
+  table.header.erase(table.header.begin() + static_cast<std::ptrdiff_t>(column));
+  table.rows[0].erase(table.rows[0].begin() + static_cast<std::ptrdiff_t>(column));
+  CHECK(row_key(table, 0) == record_key(row("naive")));
+}
+
+TEST_CASE("a file with fewer columns is not continued: rows would lose figures", "[csv]") {
+  const TempFolder folder;
+  const std::string path = folder.file("a.csv");
+  write_rows(path, {row("naive")});
+  const CsvTable table = read_csv_file(path);
+  std::string older;
+  for (const auto& cells : {table.header, table.rows[0]}) {
+    for (size_t i = 0; i < cells.size(); ++i) {
+      if (i != table.column("ceiling_copy_gbps")) older += (i > 0 ? "," : "") + csv_field(cells[i]);
+    }
+    older += '\n';
+  }
+  put(path, older);
+  CHECK(has(error_of([&] { open_csv(path, true); }), "no column 'ceiling_copy_gbps'"));
+  CHECK(content(path) == older);
+}
+
 TEST_CASE("keys survive a spreadsheet that keeps 15 digits", "[csv]") {
   const TempFolder folder;
   write_rows(folder.file("a.csv"), {row("naive")});

@@ -115,6 +115,17 @@ TEST_CASE("each refusal of CUPTI is one cause with a cure", "[cupti]") {
   CHECK(counter_cure("missing").find("install") != std::string::npos);
 }
 
+TEST_CASE("records of a launch are dealt to its steps in order, or not at all", "[cupti]") {
+  const std::vector<KernelRecord> records{{"a", 1000, 3000}, {"b", 4000, 9000}, {"c", 9000, 9500}};
+  const std::vector<double> us = split_by_counts(records, {1, 2});
+  REQUIRE(us.size() == 2);
+  CHECK(us[0] == Approx(2.0));
+  CHECK(us[1] == Approx(5.5));
+  CHECK(split_by_counts(records, {3}).size() == 1);
+  CHECK(split_by_counts(records, {1, 1}).empty());
+  CHECK(split_by_counts(records, {2, 2}).empty());
+}
+
 TEST_CASE("kernel records sum to busy time and gaps, overlaps counted once", "[cupti]") {
   CHECK_FALSE(summarise_kernels({}));
   const KernelTimes times =

@@ -10,7 +10,6 @@
 #include "core/error.hpp"
 #include "core/fill.hpp"
 #include "core/stats.hpp"
-#include "gpu/ceilings.hpp"
 #include "gpu/cupti_activity.hpp"
 #include "gpu/cupti_error.hpp"
 #include "gpu/gpu.hpp"
@@ -317,21 +316,6 @@ TEST_CASE("counters do not slow the timing that follows them, and are given back
     CHECK(second->measure(copy.work, {}).status == "ok");
   }
   CHECK(median_us(*gpu, copy.work, CacheMode::cold, 50) == Approx(before_us).epsilon(0.05));
-}
-
-TEST_CASE("the ceilings are plausible for a GPU", "[gpu]") {
-  const auto gpu = gpu_or_skip();
-  if (!gpu) return;
-  const GpuCeilings ceilings = measure_ceilings(*gpu);
-  REQUIRE(ceilings.copy_gbps);
-  REQUIRE(ceilings.read_gbps);
-  CHECK(*ceilings.copy_gbps > 50);
-  CHECK(*ceilings.read_gbps > 0.7 * *ceilings.copy_gbps);
-  if (!ceilings.message.empty()) WARN(ceilings.message);
-  if (ceilings.bf16_matrix_tflops) CHECK(*ceilings.bf16_matrix_tflops > 1);
-  WARN("copy " << *ceilings.copy_gbps << " GB/s, read " << *ceilings.read_gbps << " GB/s, bf16 "
-               << ceilings.bf16_matrix_tflops.value_or(0) << ", fp16 "
-               << ceilings.fp16_matrix_tflops.value_or(0) << " TFLOP/s");
 }
 
 TEST_CASE("an illegal address costs the context, and every later call says so", "[gpu][lost]") {

@@ -1,4 +1,4 @@
-// The CPU as a device: threads, memory, clock, ceilings.
+// The CPU as a device: threads, memory, clock.
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -14,7 +14,6 @@
 #include "core/fill.hpp"
 #include "core/implementation.hpp"
 #include "host/host_device.hpp"
-#include "host/peak.hpp"
 #include "host/system.hpp"
 
 using namespace attnprof;
@@ -202,17 +201,4 @@ TEST_CASE("Cold samples find the caches emptied", "[host][measurement]") {
   const double cold = fastest(CacheMode::cold);
   CAPTURE(hot, cold);
   CHECK(cold > hot);
-}
-
-TEST_CASE("Ceilings of the CPU are measured and plausible", "[host][ceilings]") {
-  const auto host = open_host();
-  const HostPeak peak = measure_host_peak(*host);
-  CHECK(peak.one_thread_flops_per_s > 1e9);
-  CHECK(peak.one_thread_flops_per_s < 1e12);
-  // All threads together are no slower than most of one; no more than perfect scaling with a margin for clock
-  // changes.
-  CHECK(peak.fma_flops_per_s > 0.5 * peak.one_thread_flops_per_s);
-  CHECK(peak.fma_flops_per_s < 4.0 * host->info().multiprocessors * peak.one_thread_flops_per_s);
-  CHECK(peak.copy_bytes_per_s > 1e8);
-  CHECK(peak.copy_bytes_per_s < 1e13);
 }

@@ -92,6 +92,8 @@ std::map<std::string, KernelSpec> all_specs(const DeviceInfo& device) {
   for (const char* entry : {"fill_normal_fp32", "fill_normal_bf16", "fill_normal_fp16"})
     add({"fill.cu", entry, {}});
   for (const char* entry : {"read_all", "copy_all", "spin"}) add({"flush.cu", entry, {}});
+  for (const char* entry : {"read_over", "write_over", "copy_over", "fma_chains", "exp_chains", "nothing"})
+    add({"peak.cu", entry, {}});
   for (const Implementation& implementation : registry()) {
     if (implementation.device != DeviceKind::gpu) continue;
     for (const Case& c : representative_cases(implementation, device)) {

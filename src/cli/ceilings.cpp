@@ -1,59 +1,65 @@
 // attnprof ceilings: what this machine can do at most, measured, not read off a datasheet.
-#include "gpu/ceilings.hpp"
-
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <memory>
-#include <optional>
 
 #include "cli/commands.hpp"
+#include "cli/device_ceilings.hpp"
 #include "cli/device_choice.hpp"
 #include "cli/say.hpp"
-#include "host/peak.hpp"
+#include "core/error.hpp"
 
 namespace attnprof {
 namespace {
 
-void print_rate(const char* name, std::optional<double> rate, const char* unit, const char* how) {
-  if (rate) fmt::print("  {:<22} {:>9.1f} {:<8} {}\n", name, *rate, unit, how);
-}
+struct CeilingOptions {
+  std::string device = "auto";
+  int threads = 0;
+  std::string format = "table";
+  bool refresh = false;
+};
 
-int run_ceilings(const std::string& device_option, int threads) {
-  const std::unique_ptr<Device> device = open_device(choose_device(device_option), threads);
-  const DeviceInfo& info = device->info();
-  fmt::print("{}: measured now\n", info.name);
-  if (info.kind == DeviceKind::host) {
-    const HostPeak peak = measure_host_peak(*device);
-    print_rate("fp32 FMA", peak.fma_flops_per_s / 1e9, "GFLOP/s", "all threads; a multiply-add counts 2");
-    print_rate("fp32 FMA, one thread", peak.one_thread_flops_per_s / 1e9, "GFLOP/s", "alone");
-    print_rate("memory copy", peak.copy_bytes_per_s / 1e9, "GB/s",
-               "read plus written, larger than the last-level cache");
-    return 0;
+int run_ceilings(const CeilingOptions& o) {
+  const DeviceChoice choice = choose_device(o.device);
+  const std::unique_ptr<Device> device = open_device(choice, o.threads);
+  CeilingRequest request;
+  request.refresh = o.refresh;
+  char host[256] = "";
+  gethostname(host, sizeof host - 1);
+  request.hostname = host;
+  request.tool_version = ATTNPROF_VERSION;
+  if (!choice.note.empty()) say("{}", choice.note);
+  const CeilingReport report = device_ceilings(*device, request);
+  if (report.age_s && o.format != "table") {
+    say("ceilings: cached, measured at {}; --refresh measures anew", report.measured_at);
   }
-  const GpuCeilings peak = measure_ceilings(*device);
-  print_rate("HBM copy", peak.copy_gbps, "GB/s", "1 GiB, read plus written");
-  print_rate("HBM read", peak.read_gbps, "GB/s", "1 GiB");
-  print_rate("bf16 matrix product", peak.bf16_matrix_tflops, "TFLOP/s", "cuBLASLt 8192^3, random data");
-  print_rate("fp16 matrix product", peak.fp16_matrix_tflops, "TFLOP/s", "cuBLASLt 8192^3, random data");
-  if (!peak.message.empty()) say("ceilings: {}", peak.message);
+  fmt::print("{}", o.format == "csv"    ? ceilings_csv(report)
+                   : o.format == "json" ? ceilings_json(report)
+                                        : ceilings_table(report));
+  if (!report.list.message.empty()) say("ceilings: {}", report.list.message);
+  if (report.list.values.empty()) throw UnavailableError("no ceiling could be measured");
   return 0;
 }
 
 }  // namespace
 
 void add_ceilings(CLI::App& app, Action& action) {
-  struct Options {
-    std::string device = "auto";
-    int threads = 0;
-  };
-  auto options = std::make_shared<Options>();
-  CLI::App* command =
-      app.add_subcommand("ceilings", "Measure memory bandwidth and arithmetic peak of the device");
+  auto options = std::make_shared<CeilingOptions>();
+  CLI::App* command = app.add_subcommand(
+      "ceilings",
+      "Measure what the device can do at most: memory by size, arithmetic, exponentials, launches");
   command->add_option("--device", options->device, "auto, cpu, gpu, or a GPU number");
   command->add_option("--threads", options->threads, "CPU threads (default: all)")
       ->check(CLI::Range(0, 4096));
-  command->callback(
-      [options, &action] { action = [options] { return run_ceilings(options->device, options->threads); }; });
+  command->add_option("--format", options->format, "table (default), csv or json")
+      ->check(CLI::IsMember({"table", "csv", "json"}));
+  command->add_flag(
+      "--refresh", options->refresh,
+      "Measure anew; otherwise what was measured before on this device, with this driver, CUDA, "
+      "power limit and version, comes from the cache folder ($XDG_CACHE_HOME/attnprof or "
+      "~/.cache/attnprof)");
+  command->callback([options, &action] { action = [options] { return run_ceilings(*options); }; });
 }
 
 }  // namespace attnprof

@@ -7,11 +7,13 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "cli/commands.hpp"
 #include "cli/compile.hpp"
+#include "cli/device_ceilings.hpp"
 #include "cli/device_choice.hpp"
 #include "cli/dry_run.hpp"
 #include "cli/interrupt.hpp"
@@ -26,6 +28,7 @@
 #include "measure/runner.hpp"
 #include "measure/shard.hpp"
 #include "report/csv.hpp"
+#include "report/derived.hpp"
 #include "report/resume.hpp"
 #include "report/table.hpp"
 
@@ -47,6 +50,8 @@ RunConditions conditions(const SweepOptions& o) {
 struct Finished {
   size_t rows = 0;
   size_t failed = 0;  ///< of them, those that make a sweep end with 4
+  std::set<std::string>
+      half;  ///< keys of rows whose case is measured again, because it lacks rows of single kernels
 };
 
 bool is_bad(const Record& r) {
@@ -71,6 +76,19 @@ void take_shard(std::vector<PlannedRow>& rows, RunConditions& run, const SweepOp
   if (rows.empty()) say("shard {} has no rows: the plan has {} problems", run.shard, problems);
 }
 
+/// Keys of the rows that --per-kernel adds to `row`.
+std::vector<std::string> kernel_keys(const PlannedRow& row, const DeviceInfo& device,
+                                     const RunConditions& run) {
+  std::vector<std::string> keys;
+  if (row.status != Status::ok || row.impl->steps == nullptr) return keys;
+  Record record = blank_record(row, device, run);
+  for (const ModelledStep& step : row.impl->steps(row.planned, device)) {
+    record.kernel = step.name;
+    keys.push_back(record_key(record));
+  }
+  return keys;
+}
+
 /// Rows of a resumed file are not measured again.
 Finished drop_finished(std::vector<PlannedRow>& rows, const SweepOptions& o, const DeviceInfo& device,
                        const RunConditions& run) {
@@ -86,6 +104,16 @@ Finished drop_finished(std::vector<PlannedRow>& rows, const SweepOptions& o, con
   std::erase_if(rows, [&](const PlannedRow& row) {
     const auto found = info.status_by_key.find(record_key(blank_record(row, device, run)));
     if (found == info.status_by_key.end()) return false;
+    if (o.run.per_kernel && found->second == to_string(Status::ok)) {
+      const std::vector<std::string> keys = kernel_keys(row, device, run);
+      if (!std::all_of(keys.begin(), keys.end(), [&](const std::string& key) { return info.has(key); })) {
+        finished.half.insert(found->first);
+        for (const std::string& key : keys) {
+          if (info.has(key)) finished.half.insert(key);
+        }
+        return false;
+      }
+    }
     ++finished.rows;
     for (Status bad : {Status::failed, Status::verify_failed, Status::no_samples}) {
       finished.failed += found->second == to_string(bad);
@@ -115,8 +143,37 @@ std::unique_ptr<CounterSource> open_counters_or_hint(Device& device, const Sweep
   return counters;
 }
 
-/// Measures group after group; every row goes to the sinks as soon as its group is done.
+/// What the device can do at most: from the cache, else measured now when rows are to be held against it.
+DeviceCeilings ceilings_for(Device& device, const std::vector<PlannedRow>& rows, const SweepOptions& o,
+                            const RunConditions& run) {
+  const bool needed = o.timed && std::any_of(rows.begin(), rows.end(),
+                                             [](const PlannedRow& row) { return row.status == Status::ok; });
+  if (!needed) return {};
+  CeilingRequest request;
+  request.scope = CeilingScope::rows;
+  request.cached_only = o.no_ceilings;
+  request.hostname = run.hostname;
+  request.tool_version = run.tool_version;
+  const CeilingReport report = device_ceilings(device, request, [&](const std::string& why) {
+    if (o.quiet) return;
+    say("ceilings: measuring first what this device can do at most, about a second ({}); --no-ceilings skips "
+        "it",
+        why);
+  });
+  if (!report.list.message.empty()) say("ceilings: {}", report.list.message);
+  return rates_of(report.list, device.info().kind);
+}
+
+/// A row above a ceiling says so: bytes, time or ceiling are not what they seem.
+void warn_above_ceiling(Record& record) {
+  const std::string warning = ceiling_warning(record);
+  if (!warning.empty()) record.message += (record.message.empty() ? "" : "; ") + warning;
+}
+
+/// Measures group after group; every row goes to the sinks as soon as its group is done, but those of `half`,
+/// which the file has.
 std::vector<Record> measure(Runner& runner, const std::vector<PlannedRow>& rows,
+                            const std::set<std::string>& half,
                             const std::vector<std::unique_ptr<Sink>>& sinks, bool show_progress) {
   std::vector<Record> records;
   Progress progress(static_cast<int>(rows.size()), show_progress);
@@ -124,21 +181,32 @@ std::vector<Record> measure(Runner& runner, const std::vector<PlannedRow>& rows,
     if (stop_requested()) break;
     progress.step(static_cast<int>(begin), describe(rows[begin].planned.problem));
     for (Record& record : runner.run(&rows[begin], rows.data() + end, stop_requested())) {
-      for (const auto& sink : sinks) sink->write(record);
+      warn_above_ceiling(record);
+      if (half.empty() || half.count(record_key(record)) == 0) {
+        for (const auto& sink : sinks) sink->write(record);
+      }
       records.push_back(std::move(record));
     }
   }
   return records;
 }
 
+/// Records about whole launches: one for each planned row.
+std::ptrdiff_t whole_rows(std::vector<Record>::const_iterator begin,
+                          std::vector<Record>::const_iterator end) {
+  return std::count_if(begin, end, [](const Record& r) { return r.kernel.empty(); });
+}
+
 /// A sweep that lasts can meet another machine at its end than at its start (heat, neighbours): times the
 /// first measured row once more and warns when the two intervals do not overlap and the medians differ by
 /// more than 2%.
 void check_drift(Runner& runner, const std::vector<PlannedRow>& rows, const std::vector<Record>& records) {
-  const auto first = std::find_if(records.begin(), records.end(),
-                                  [](const Record& r) { return r.status == Status::ok && r.time; });
+  const auto first = std::find_if(records.begin(), records.end(), [](const Record& r) {
+    return r.status == Status::ok && r.time && r.kernel.empty();
+  });
   if (first == records.end() || stop_requested()) return;
-  const auto again = runner.time_again(rows[static_cast<size_t>(first - records.begin())], stop_requested());
+  const auto again =
+      runner.time_again(rows[static_cast<size_t>(whole_rows(records.begin(), first))], stop_requested());
   const int fewest = stats::kFewestForInterval;
   if (!again || again->samples < fewest || first->time->samples < fewest) return;
   const double change = again->median_us / first->time->median_us - 1;
@@ -166,7 +234,8 @@ void summarise(const std::vector<Record>& records, const Finished& finished, siz
     line += fmt::format(", {} of them failed: delete those lines to measure them again", finished.failed);
   }
   if (stop_requested()) {
-    line += fmt::format("; interrupted with {} rows left", planned - records.size());
+    line += fmt::format("; interrupted with {} rows left",
+                        planned - static_cast<size_t>(whole_rows(records.begin(), records.end())));
     if (!o.csv.empty() && o.csv != "-") line += " (--resume goes on from here)";
   }
   say("{}", line);
@@ -211,9 +280,10 @@ int run_sweep(SweepOptions o) {
   const std::vector<std::unique_ptr<Sink>> sinks = open_sinks(o);
   compile_all(*device, rows, show_progress);
 
+  run.ceilings = ceilings_for(*device, rows, o, run);
   Runner runner(*device, counters.get(), o.run, run);
   const auto start = std::chrono::steady_clock::now();
-  const std::vector<Record> records = measure(runner, rows, sinks, show_progress);
+  const std::vector<Record> records = measure(runner, rows, finished.half, sinks, show_progress);
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
   if (o.timed && spent.count() > 30) check_drift(runner, rows, records);
 

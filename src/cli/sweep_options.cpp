@@ -79,6 +79,15 @@ void setup_timing(CLI::App& app, SweepOptions& o) {
       ->group("Measuring");
   app.add_flag("--require-counters", o.require_counters, "Exit with 3 when hardware counters cannot be had")
       ->group("Measuring");
+  app.add_flag(
+         "--per-kernel", o.run.per_kernel,
+         "Add a row for every kernel of implementations that launch several (column kernel: qk, softmax, pv)")
+      ->group("Measuring");
+  app.add_flag("--no-ceilings", o.no_ceilings,
+               "Do not measure what the device can do at most when `attnprof ceilings` has not done so yet "
+               "(about a "
+               "second); cached figures are used all the same")
+      ->group("Measuring");
   app.add_flag("--no-drain", o.no_drain, "Leave dirty L2 lines out of hbm_write_bytes, as ncu does")
       ->group("Measuring");
 }

@@ -24,6 +24,7 @@ struct SweepOptions {
   std::string counters = "auto";
   bool require_counters = false;
   bool no_drain = false;
+  bool no_ceilings = false;
   RunOptions run;
 
   /// Rows go to stdout, so nothing else may.

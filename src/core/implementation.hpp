@@ -1,6 +1,7 @@
 // The one interface that everything measured satisfies: host or device, ours or a peer's.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -42,6 +43,32 @@ struct ModelledWork {
   int64_t exp_count = 0;       ///< exponentials evaluated
 };
 
+/// One of several kernels (host: passes) that a launch runs one after another, and what the schedule implies
+/// for it. The sum over all is the ModelledWork of the case; what stays in a cache for the next step is
+/// charged to no one.
+struct ModelledStep {
+  std::string_view name;  ///< stable: the `kernel` column
+  ModelledWork work;
+};
+
+/// The whole launch.
+inline ModelledWork sum_of(const std::vector<ModelledStep>& steps) {
+  ModelledWork sum;
+  for (const ModelledStep& step : steps) {
+    sum.hbm.read_bytes += step.work.hbm.read_bytes;
+    sum.hbm.write_bytes += step.work.hbm.write_bytes;
+    sum.executed_flops += step.work.executed_flops;
+    sum.exp_count += step.work.exp_count;
+  }
+  return sum;
+}
+
+/// One step of the last launch, as a host implementation saw it.
+struct StepReading {
+  double us = 0;
+  Traffic traffic;
+};
+
 /// One device kernel to compile at run time: a file of kernels/ or baselines/ plus its macro definitions.
 struct KernelSpec {
   std::string source;                                        ///< "flash2.cu"
@@ -66,6 +93,10 @@ class Prepared {
   virtual void launch() = 0;
   /// Bytes counted at the boundary during the last launch(); host implementations only.
   virtual std::optional<Traffic> counted() const { return std::nullopt; }
+  /// Enqueues one of the steps that Implementation::steps names (device). All in order are one launch().
+  virtual void launch_step(size_t /*index*/) { launch(); }
+  /// Every step of the last launch(); host implementations of several passes only.
+  virtual std::vector<StepReading> step_readings() const { return {}; }
   virtual std::optional<KernelResources> resources() const { return std::nullopt; }
   /// Time spent compiling for this case, in this process; 0 when the cubin came from the cache.
   virtual double compile_ms() const { return 0.0; }
@@ -99,6 +130,8 @@ struct Implementation {
   /// Configurations worth measuring for a problem, all accepted by supports(): what `attnprof tune` chooses
   /// from. Null when there is nothing to tune.
   std::vector<KernelConfig> (*candidates)(const Problem&, const DeviceInfo&) = nullptr;
+  /// The steps of one launch in order; nullptr where it is a single kernel.
+  std::vector<ModelledStep> (*steps)(const Case&, const DeviceInfo&) = nullptr;
 };
 
 }  // namespace attnprof

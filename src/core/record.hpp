@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/device.hpp"
+#include "core/device_ceilings.hpp"
 #include "core/implementation.hpp"
 #include "core/problem.hpp"
 
@@ -72,10 +73,15 @@ struct RunConditions {
   std::string plan;       ///< name of the sweep's plan (measure/shard.hpp); "" outside sweeps
   int64_t plan_rows = 0;  ///< rows that the whole plan has
   std::string shard;      ///< "2/4"; "" when the sweep is not split
+  DeviceCeilings ceilings;  ///< measured on this device, before or in this run; empty where not known
 };
 
 struct Record {
   Case planned;  ///< config resolved
+  /// Of a row about one step of a launch of several kernels: its name ("softmax") and place. Empty in rows
+  /// about whole launches.
+  std::string kernel;
+  std::optional<int> kernel_index;
   DeviceInfo device;
   RunConditions conditions;
   Status status = Status::ok;

@@ -72,17 +72,21 @@ class Recording {
 
 }  // namespace
 
-std::vector<KernelRecord> record_kernels(GpuDevice& gpu, Prepared& work, CacheMode cache) {
+namespace {
+
+const CuptiApi& require_cupti() {
   const CuptiApi* api = cupti_api();
   if (!api) throw CuptiError("missing", cupti_missing());
-  Recording recording(*api);
-  // The first launch under records pays for their setup; it also warms the cache for the hot mode.
-  work.launch();
-  gpu.synchronize("running the case once");
+  return *api;
+}
+
+/// Kernels that `work` launches, in order of start, enqueued behind one that keeps the device busy.
+template <class Work>
+std::vector<KernelRecord> record(GpuDevice& gpu, Recording& recording, CacheMode cache, Work work) {
   recording.take();
   gpu.hold_us(300);
   if (cache == CacheMode::cold) gpu.flush_l2();
-  work.launch();
+  work();
   gpu.synchronize("running the case under kernel records");
   std::vector<KernelRecord> kernels = recording.take();
   std::sort(kernels.begin(), kernels.end(),
@@ -92,6 +96,55 @@ std::vector<KernelRecord> record_kernels(GpuDevice& gpu, Prepared& work, CacheMo
   const size_t ours = cache == CacheMode::cold ? 2 : 1;
   kernels.erase(kernels.begin(), kernels.begin() + static_cast<int64_t>(std::min(ours, kernels.size())));
   return kernels;
+}
+
+}  // namespace
+
+std::vector<KernelRecord> record_kernels(GpuDevice& gpu, Prepared& work, CacheMode cache) {
+  Recording recording(require_cupti());
+  // The first launch under records pays for their setup; it also warms the cache for the hot mode.
+  work.launch();
+  gpu.synchronize("running the case once");
+  return record(gpu, recording, cache, [&] { work.launch(); });
+}
+
+std::vector<StepTimes> record_steps(GpuDevice& gpu, Prepared& work, size_t steps, CacheMode cache,
+                                    int samples) {
+  Recording recording(require_cupti());
+  work.launch();
+  gpu.synchronize("running the case once");
+  std::vector<StepTimes> times(steps);
+  std::vector<int> counts;
+  for (size_t step = 0; step < steps; ++step) {
+    const auto kernels = record(gpu, recording, CacheMode::hot, [&] { work.launch_step(step); });
+    counts.push_back(static_cast<int>(kernels.size()));
+    times[step].launches = counts.back();
+  }
+  for (int sample = 0; sample < samples; ++sample) {
+    const auto kernels = record(gpu, recording, cache, [&] {
+      for (size_t step = 0; step < steps; ++step) work.launch_step(step);
+    });
+    const std::vector<double> us = split_by_counts(kernels, counts);
+    if (us.empty()) return {};
+    for (size_t step = 0; step < steps; ++step) times[step].samples_us.push_back(us[step]);
+  }
+  return times;
+}
+
+std::vector<double> split_by_counts(const std::vector<KernelRecord>& kernels,
+                                    const std::vector<int>& counts) {
+  std::vector<double> sums;
+  size_t next = 0;
+  for (const int count : counts) {
+    double us = 0;
+    for (int i = 0; i < count; ++i, ++next) {
+      if (next >= kernels.size()) return {};
+      us += static_cast<double>(kernels[next].end_ns - kernels[next].start_ns) / 1000.0;
+    }
+    sums.push_back(us);
+  }
+  if (next != kernels.size()) return {};
+  return sums;
 }
 
 std::optional<KernelTimes> summarise_kernels(const std::vector<KernelRecord>& kernels) {

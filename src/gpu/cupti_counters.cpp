@@ -90,23 +90,83 @@ Counters CuptiCounters::count(Prepared& work, const CounterRequest& request) {
   return counters;
 }
 
-Counters CuptiCounters::measure(Prepared& work, const CounterRequest& request) {
+Counters CuptiCounters::refusal(const std::string& status, const std::string& message) {
+  if (hint_.empty()) hint_ = "counters of a case failed: " + message;
   Counters refused;
-  if (!cause_.empty()) {
-    refused.status = cause_;
-    return refused;
-  }
+  refused.status = status;
+  return refused;
+}
+
+Counters CuptiCounters::measure(Prepared& work, const CounterRequest& request) {
+  if (!cause_.empty()) return refusal(cause_, "");
   try {
     return count(work, request);
   } catch (const CuptiError& error) {
-    refused.status = error.cause();
-    if (hint_.empty())
-      hint_ = std::string("counters of a case failed: ") + error.what() + "; " + counter_cure(error.cause());
+    return refusal(error.cause(), std::string(error.what()) + "; " + counter_cure(error.cause()));
   } catch (const Error& error) {
-    refused.status = "failed";
-    if (hint_.empty()) hint_ = std::string("counters of a case failed: ") + error.what();
+    return refusal("failed", error.what());
   }
-  return refused;
+}
+
+std::vector<Counters> CuptiCounters::count_steps(Prepared& work, size_t steps,
+                                                 const CounterRequest& request) {
+  const Plan& chosen = plan(request.flops, request.dtype);
+  const bool cold = request.cache == CacheMode::cold;
+  const bool drain = cold && request.drain;
+  std::vector<std::string> names;
+  for (size_t step = 0; step < steps; ++step) names.push_back("step " + std::to_string(step));
+  CuptiSession session(gpu_, *chosen.schedule, steps + (drain ? 1 : 0));
+  const int passes = session.collect([&] {
+    if (cold) {
+      gpu_.flush_l2();
+    } else {
+      work.launch();
+    }
+    gpu_.synchronize("preparing the cache");
+    for (size_t step = 0; step < steps; ++step)
+      session.range(names[step].c_str(), [&] { work.launch_step(step); });
+    if (drain) session.range("drain", [&] { gpu_.flush_l2(); });
+  });
+  std::vector<Counters> counted;
+  for (size_t range = 0; range < steps + (drain ? 1 : 0); ++range) {
+    counted.push_back(
+        counters_from(chosen.quantities, chosen.schedule->evaluate(session.counter_image(), range)));
+    counted.back().passes = passes;
+  }
+  if (!drain) return counted;
+  const Counters drained = counted.back();
+  counted.pop_back();
+  Counters& last = counted.back();
+  last.drained = last.hbm_write_bytes && drained.hbm_write_bytes;
+  if (last.drained) {
+    last.hbm_write_bytes = *last.hbm_write_bytes + *drained.hbm_write_bytes;
+  } else {
+    last.hbm_write_bytes.reset();
+    last.status = "invalid";
+  }
+  return counted;
+}
+
+std::vector<Counters> CuptiCounters::measure_steps(Prepared& work, size_t steps,
+                                                   const CounterRequest& request) {
+  if (steps == 0) return {};
+  if (!cause_.empty()) return std::vector<Counters>(steps, refusal(cause_, ""));
+  try {
+    return count_steps(work, steps, request);
+  } catch (const CuptiError& error) {
+    return std::vector<Counters>(
+        steps, refusal(error.cause(), std::string(error.what()) + "; " + counter_cure(error.cause())));
+  } catch (const Error& error) {
+    return std::vector<Counters>(steps, refusal("failed", error.what()));
+  }
+}
+
+std::vector<StepTimes> CuptiCounters::step_times(Prepared& work, size_t steps, CacheMode cache, int samples) {
+  try {
+    return record_steps(gpu_, work, steps, cache, samples);
+  } catch (const Error&) {
+    return {};
+  }
 }
 
 std::optional<KernelTimes> CuptiCounters::kernel_times(Prepared& work, CacheMode cache) {

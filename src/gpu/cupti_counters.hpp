@@ -11,6 +11,10 @@
 // launch that began with a clean cache, because after a warm-up nobody can tell whose dirty lines are written
 // back.
 //
+// Steps of one launch: a range each, in order, then the drain, whose writes are added to those of the last
+// step. On a hot cache there is none: what the launch before left dirty is written back under the first steps
+// instead.
+//
 // Nothing needs to be restored between passes: kernels write only O, LSE and workspace, from inputs they
 // never touch.
 #pragma once
@@ -35,6 +39,8 @@ class CuptiCounters final : public CounterSource {
 
   Counters measure(Prepared& work, const CounterRequest& request) override;
   std::optional<KernelTimes> kernel_times(Prepared& work, CacheMode cache) override;
+  std::vector<Counters> measure_steps(Prepared& work, size_t steps, const CounterRequest& request) override;
+  std::vector<StepTimes> step_times(Prepared& work, size_t steps, CacheMode cache, int samples) override;
   std::string hint() const override { return hint_; }
 
  private:
@@ -44,6 +50,9 @@ class CuptiCounters final : public CounterSource {
   };
   const Plan& plan(bool flops, DType dtype);
   Counters count(Prepared& work, const CounterRequest& request);
+  std::vector<Counters> count_steps(Prepared& work, size_t steps, const CounterRequest& request);
+  /// What a failure becomes: a status, and the hint of the run when it has none yet.
+  Counters refusal(const std::string& status, const std::string& message);
   void refuse(const std::string& cause, const std::string& message);
 
   GpuDevice& gpu_;

@@ -20,9 +20,12 @@ SquareProduct::SquareProduct(GpuDevice& gpu, DType dtype, int64_t n)
     gpu.fill_normal(matrices_[i]->data(), dtype, n * n, 1, static_cast<uint32_t>(i));
   }
   workspace_ = gpu.allocate(kWorkspaceBytes);
-  const cudaDataType_t type = dtype == DType::bf16 ? CUDA_R_16BF : CUDA_R_16F;
+  const bool tf32 = dtype == DType::fp32;
+  const cudaDataType_t type = tf32 ? CUDA_R_32F : dtype == DType::bf16 ? CUDA_R_16BF : CUDA_R_16F;
   const uint64_t rows = static_cast<uint64_t>(n);
-  require(api_.matmul_desc_create(&product_, CUBLAS_COMPUTE_32F, CUDA_R_32F), "describing the product");
+  require(api_.matmul_desc_create(&product_, tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F,
+                                  CUDA_R_32F),
+          "describing the product");
   require(api_.matrix_layout_create(&layout_, type, rows, rows, n), "describing the matrices");
   cublasLtMatmulPreference_t preference = nullptr;
   require(api_.matmul_preference_create(&preference), "choosing an algorithm");

@@ -10,8 +10,9 @@
 
 namespace attnprof {
 
-/// C = A B of n x n matrices of `dtype` (bf16 or fp16), fp32 accumulation, random normal data; holds their
-/// memory. Throws CaseError when cuBLASLt is missing or has no algorithm, OutOfMemory when they do not fit.
+/// C = A B of n x n matrices of `dtype`, fp32 accumulation, random normal data; holds their memory. fp32
+/// operands are rounded to TF32: the tensor cores take no wider ones. Throws CaseError when cuBLASLt is
+/// missing or has no algorithm, OutOfMemory when they do not fit.
 class SquareProduct final : public Prepared {
  public:
   SquareProduct(GpuDevice& gpu, DType dtype, int64_t n);

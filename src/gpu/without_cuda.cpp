@@ -26,7 +26,7 @@ void compile_kernels(Device&, const std::vector<KernelSpec>&, const std::functio
 std::unique_ptr<CounterSource> open_counters(Device&) {
   throw UnavailableError(kWhy);
 }
-GpuCeilings measure_ceilings(Device&) {
+CeilingList measure_ceilings(Device&, CeilingScope) {
   throw UnavailableError(kWhy);
 }
 

@@ -1,120 +1,172 @@
-// Compiled once per instruction set by Highway, which picks the best one at run time.
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "host/peak.cpp"
-#include <hwy/foreach_target.h>
-// must come after foreach_target.h
-#include <hwy/highway.h>
+#include "host/peak.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <memory>
 #include <vector>
 
+#include "core/error.hpp"
 #include "host/host_device.hpp"
-#include "host/peak.hpp"
+#include "host/peak_loops.hpp"
 
-HWY_BEFORE_NAMESPACE();
-namespace attnprof {
-namespace HWY_NAMESPACE {
-namespace hn = hwy::HWY_NAMESPACE;
-
-/// Runs `rounds` rounds of twelve independent multiply-adds: more than latency (4 or 5) times units (2) asks
-/// for, and with two operands within the sixteen registers of AVX2. Returns a value that depends on all of
-/// them.
-float fma_chains(int64_t rounds) {
-  const hn::ScalableTag<float> d;
-  const auto b = hn::Set(d, 0.999f);
-  const auto c = hn::Set(d, 0.001f);  // x = 0.999 x + 0.001 tends to 1: no overflow, no subnormals
-  auto x0 = hn::Set(d, 0.0f), x1 = hn::Set(d, 0.1f), x2 = hn::Set(d, 0.2f), x3 = hn::Set(d, 0.3f);
-  auto x4 = hn::Set(d, 0.4f), x5 = hn::Set(d, 0.5f), x6 = hn::Set(d, 0.6f), x7 = hn::Set(d, 0.7f);
-  auto x8 = hn::Set(d, 0.8f), x9 = hn::Set(d, 0.9f), x10 = hn::Set(d, 1.1f), x11 = hn::Set(d, 1.2f);
-  for (int64_t i = 0; i < rounds; ++i) {
-    x0 = hn::MulAdd(x0, b, c), x1 = hn::MulAdd(x1, b, c), x2 = hn::MulAdd(x2, b, c),
-    x3 = hn::MulAdd(x3, b, c);
-    x4 = hn::MulAdd(x4, b, c), x5 = hn::MulAdd(x5, b, c), x6 = hn::MulAdd(x6, b, c),
-    x7 = hn::MulAdd(x7, b, c);
-    x8 = hn::MulAdd(x8, b, c), x9 = hn::MulAdd(x9, b, c), x10 = hn::MulAdd(x10, b, c),
-    x11 = hn::MulAdd(x11, b, c);
-  }
-  const auto sum = hn::Add(
-      hn::Add(hn::Add(x0, x1), hn::Add(x2, x3)),
-      hn::Add(hn::Add(hn::Add(x4, x5), hn::Add(x6, x7)), hn::Add(hn::Add(x8, x9), hn::Add(x10, x11))));
-  return hn::GetLane(hn::SumOfLanes(d, sum));
-}
-
-int64_t flops_per_round() {
-  return static_cast<int64_t>(12 * 2 * hn::Lanes(hn::ScalableTag<float>()));
-}
-
-}  // namespace HWY_NAMESPACE
-}  // namespace attnprof
-HWY_AFTER_NAMESPACE();
-
-#if HWY_ONCE
 namespace attnprof {
 namespace {
 
-HWY_EXPORT(fma_chains);
-HWY_EXPORT(flops_per_round);
+// A ceiling is what the machine can do, not what its neighbours leave: many short trials, of which the best
+// counts.
+constexpr double kSpentSeconds = 0.12;
+constexpr int kMinTrials = 5;
+constexpr int64_t kFmaRounds = 500'000;  ///< about 1 ms
+constexpr int64_t kExpRounds = 50'000;
+constexpr int64_t kMiB = int64_t{1} << 20;
+/// Work is dealt out in slices, so that a thread that another process holds up does not hold up the others.
+constexpr int64_t kSlices = 4;
+constexpr int64_t kMovedBytes = 32 * kMiB;  ///< in one trial: a few milliseconds
 
-constexpr int kTrials = 5;              ///< the best one counts: others were disturbed
-constexpr int64_t kRounds = 4'000'000;  ///< about 8 ms
-
+/// `work` is called with the number of the trial.
 template <class Work>
 double best_seconds(Work work) {
+  const auto begin = std::chrono::steady_clock::now();
+  const auto seconds_since = [](auto start) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
   double best = 1e30;
-  for (int trial = 0; trial < kTrials; ++trial) {
+  for (int trial = 0; trial < kMinTrials || seconds_since(begin) < kSpentSeconds; ++trial) {
     const auto start = std::chrono::steady_clock::now();
-    work();
-    best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    work(trial);
+    best = std::min(best, seconds_since(start));
   }
   return best;
 }
 
-double measure_copy_bytes_per_s(HostDevice& host) {
-  constexpr int64_t kChunk = int64_t{1} << 20;
-  const int64_t bytes =
-      std::clamp<int64_t>(4 * host.info().last_level_cache_bytes, int64_t{64} << 20, int64_t{512} << 20);
-  const auto from = host.allocate(bytes);
-  const auto to = host.allocate(bytes);
-  const double seconds = best_seconds([&] {
-    host.pool().parallel_for(bytes / kChunk, [&](int64_t chunk, int) {
-      std::memcpy(static_cast<char*>(to->data()) + chunk * kChunk,
-                  static_cast<const char*>(from->data()) + chunk * kChunk, static_cast<size_t>(kChunk));
+/// Vector operations per second of `chain`, over the first `threads` threads.
+double chain_rate(ThreadPool& pool, int threads, int64_t rounds, float (*chain)(int64_t)) {
+  const int64_t slices = threads == 1 ? 1 : threads * kSlices;
+  const int64_t rounds_of_slice = threads == 1 ? rounds : rounds / kSlices;
+  std::vector<float> sinks(static_cast<size_t>(slices));
+  const double seconds = best_seconds([&](int) {
+    pool.parallel_for(
+        slices, [&](int64_t slice, int) { sinks[static_cast<size_t>(slice)] = chain(rounds_of_slice); });
+  });
+  // Reading the results keeps the compiler from dropping the work.
+  volatile float sink = 0;
+  for (const float x : sinks) sink = sink + x;
+  return static_cast<double>(slices * rounds_of_slice * kPeakChains * peak_lanes()) / seconds;
+}
+
+enum class MemoryUse { read, write, copy };
+
+/// Goes over `bytes` of the arrays; 1e9 bytes per second.
+double memory_gbps(ThreadPool& pool, MemoryUse use, char* to, const char* from, int64_t bytes) {
+  // Small enough that every thread has some of the smallest array, which all threads' caches then share.
+  const int64_t share = bytes / (4 * pool.size()) / 1024 * 1024;
+  const int64_t chunk = std::clamp<int64_t>(share, 1024, kMiB);
+  const int64_t chunks = bytes / chunk;
+  std::vector<uint64_t> seen(static_cast<size_t>(pool.size()) * 8);  // a cache line each
+  // A small array is gone over several times in one trial; of a large one, a trial takes the stretch after
+  // the last.
+  const int64_t chunks_of_trial = kMovedBytes / chunk;
+  const double seconds = best_seconds([&](int trial) {
+    pool.parallel_for(chunks_of_trial, [&](int64_t index, int thread) {
+      const int64_t at = (trial * chunks_of_trial + index) % chunks * chunk;
+      switch (use) {
+        case MemoryUse::read:
+          seen[static_cast<size_t>(thread) * 8] ^= peak_read(from + at, chunk);
+          break;
+        case MemoryUse::write:
+          std::memset(to + at, static_cast<int>(index & 127), static_cast<size_t>(chunk));
+          break;
+        case MemoryUse::copy:
+          std::memcpy(to + at, from + at, static_cast<size_t>(chunk));
+          break;
+      }
     });
   });
-  return 2.0 * static_cast<double>(bytes / kChunk * kChunk) / seconds;
+  volatile uint64_t sink = 0;
+  for (const uint64_t x : seen) sink = sink ^ x;
+  const double moved = static_cast<double>(chunks_of_trial * chunk) * (use == MemoryUse::copy ? 2 : 1);
+  return moved / seconds * 1e-9;
 }
+
+class Measurement {
+ public:
+  Measurement(HostDevice& host, CeilingScope scope) : host_(host) { list_.scope = scope; }
+
+  CeilingList run() {
+    const bool full = list_.scope == CeilingScope::full;
+    const int threads = host_.pool().size();
+    try {
+      memory(full);
+    } catch (const Error& error) {
+      list_.message = fmt::format("memory: {}", error.what());
+    }
+    const std::string with = fmt::format("on {} thread{}", threads, threads == 1 ? "" : "s");
+    add("fp32_fma", measure_fma_flops_per_s(host_) * 1e-12, "TFLOP/s",
+        "multiply-adds in registers, each counting 2, " + with);
+    if (full) {
+      add("fp32_fma_one_thread", measure_fma_flops_per_s(host_, 1) * 1e-12, "TFLOP/s", "one thread alone");
+    }
+    add("exp", chain_rate(host_.pool(), threads, kExpRounds, peak_exp_chains) * 1e-9, "Gexp/s",
+        "the SIMD exp2 of the host softmax, in registers, " + with);
+    launches(with);
+    return std::move(list_);
+  }
+
+ private:
+  void add(const char* name, double value, const char* unit, const std::string& how,
+           std::optional<int64_t> bytes = std::nullopt) {
+    list_.add({name, bytes, value, unit, how});
+  }
+
+  void memory(bool full) {
+    int64_t large = 64 * kMiB;
+    while (large < 4 * host_.info().last_level_cache_bytes && large < 512 * kMiB) large *= 2;
+    const auto from_buffer = host_.allocate(large);
+    const auto to_buffer = host_.allocate(large);
+    char* const to = static_cast<char*>(to_buffer->data());
+    const char* const from = static_cast<const char*>(from_buffer->data());
+    const auto rate = [&](MemoryUse use, int64_t bytes) {
+      return memory_gbps(host_.pool(), use, to, from, bytes);
+    };
+    const std::string size = fmt::format("{} MiB, all threads", large / kMiB);
+    add("copy", rate(MemoryUse::copy, large), "GB/s", size + "; read plus written");
+    if (!full) return;
+    add("read", rate(MemoryUse::read, large), "GB/s", size);
+    add("write", rate(MemoryUse::write, large), "GB/s", size);
+    const std::string how = "gone over again and again, all threads";
+    for (const int64_t bytes : ceiling_sizes(large)) {
+      add("read_by_size", rate(MemoryUse::read, bytes), "GB/s", how, bytes);
+      add("write_by_size", rate(MemoryUse::write, bytes), "GB/s", how, bytes);
+      add("copy_by_size", rate(MemoryUse::copy, bytes), "GB/s", how + "; read plus written", bytes);
+    }
+  }
+
+  void launches(const std::string& with) {
+    constexpr int kLoops = 200;
+    ThreadPool& pool = host_.pool();
+    const double seconds = best_seconds([&](int) {
+      for (int i = 0; i < kLoops; ++i) pool.parallel_for(pool.size(), [](int64_t, int) {});
+    });
+    add("launch_interval", seconds / kLoops * 1e6, "us", "an empty loop over the thread pool, " + with);
+  }
+
+  HostDevice& host_;
+  CeilingList list_;
+};
 
 }  // namespace
 
 double measure_fma_flops_per_s(Device& device, int threads) {
   ThreadPool& pool = as_host(device).pool();
   const int used = threads > 0 ? std::min(threads, pool.size()) : pool.size();
-  // Work is dealt out in slices, so that a thread that another process holds up does not hold up the
-  // measurement.
-  constexpr int64_t kSlices = 16;
-  std::vector<float> sinks(static_cast<size_t>(used * kSlices));
-  const double seconds = best_seconds([&] {
-    pool.parallel_for(used == 1 ? 1 : used * kSlices, [&](int64_t slice, int) {
-      sinks[static_cast<size_t>(slice)] =
-          HWY_DYNAMIC_DISPATCH(fma_chains)(used == 1 ? kRounds : kRounds / kSlices);
-    });
-  });
-  // Reading the results keeps the compiler from dropping the work.
-  volatile float sink = 0;
-  for (const float x : sinks) sink = sink + x;
-  const double rounds = static_cast<double>(used * kRounds);
-  return rounds * static_cast<double>(HWY_DYNAMIC_DISPATCH(flops_per_round)()) / seconds;
+  return 2 * chain_rate(pool, used, kFmaRounds, peak_fma_chains);
 }
 
-HostPeak measure_host_peak(Device& device) {
-  HostPeak peak;
-  peak.one_thread_flops_per_s = measure_fma_flops_per_s(device, 1);
-  peak.fma_flops_per_s = measure_fma_flops_per_s(device);
-  peak.copy_bytes_per_s = measure_copy_bytes_per_s(as_host(device));
-  return peak;
+CeilingList measure_host_ceilings(Device& device, CeilingScope scope) {
+  return Measurement(as_host(device), scope).run();
 }
 
 }  // namespace attnprof
-#endif  // HWY_ONCE

@@ -1,7 +1,9 @@
 // Where hardware counters and kernel times come from. CUPTI on a GPU; a fake in the tests.
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <vector>
 
 #include "core/device.hpp"
 #include "core/implementation.hpp"
@@ -20,6 +22,12 @@ struct CounterRequest {
   DType dtype = DType::bf16;
 };
 
+/// One step in several launches: the sum of its kernels' durations in each, and how many kernels that are.
+struct StepTimes {
+  std::vector<double> samples_us;
+  int launches = 0;
+};
+
 /// Replays a prepared case under hardware counters, apart from any timing. Never throws for a refusal:
 /// the cause is in Counters::status, the numbers stay empty.
 class CounterSource {
@@ -29,6 +37,19 @@ class CounterSource {
   /// Device times of the kernels of one launch, taken unprofiled by counters. Empty when records cannot be
   /// had.
   virtual std::optional<KernelTimes> kernel_times(Prepared& work, CacheMode cache) = 0;
+  /// The same per step of Prepared::launch_step, `steps` of them run in order: one range each in the same
+  /// pass, with the caches as the step before left them. What a step leaves dirty in the cache is written
+  /// back, and counted, under those after it; with `drain` and a cold cache, what the last one leaves is its
+  /// own. Empty when counters cannot be had.
+  virtual std::vector<Counters> measure_steps(Prepared& /*work*/, size_t /*steps*/,
+                                              const CounterRequest& /*request*/) {
+    return {};
+  }
+  /// Device times of each step in `samples` launches of all. Empty when records cannot be had.
+  virtual std::vector<StepTimes> step_times(Prepared& /*work*/, size_t /*steps*/, CacheMode /*cache*/,
+                                            int /*samples*/) {
+    return {};
+  }
   /// "" when counters work; else one line with the cause and its cure, for stderr, said once per run.
   virtual std::string hint() const = 0;
 };

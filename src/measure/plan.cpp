@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ctime>
 #include <set>
 #include <tuple>
 
 #include "core/error.hpp"
 #include "core/theory.hpp"
+#include "core/utc.hpp"
 
 namespace attnprof {
 namespace {
@@ -48,16 +48,6 @@ PlannedRow plan_row(const PlannedCase& typed, const DeviceInfo& device, const Fi
   row.workspace_bytes = row.impl->workspace_bytes(row.planned, device);
   row.memory_bytes = operand_bytes(row.planned.problem) + row.workspace_bytes;
   return row;
-}
-
-/// UTC, ISO 8601.
-std::string utc_now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm utc{};
-  gmtime_r(&now, &utc);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
-  return text;
 }
 
 }  // namespace
@@ -151,6 +141,7 @@ std::string reproduce_command(const Record& record) {
     command += fmt::format(" --threads {}", record.device.multiprocessors);
   }
   if (!record.conditions.timed) return command;
+  if (!record.kernel.empty()) command += " --per-kernel";
   command += fmt::format(" --cache {}", record.conditions.cache == CacheMode::cold ? "cold" : "hot");
   return command;
 }

@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <utility>
 
 #include "core/error.hpp"
 #include "core/fill.hpp"
 #include "core/theory.hpp"
 #include "core/verify.hpp"
+#include "measure/per_kernel.hpp"
 
 namespace attnprof {
 namespace {
@@ -36,6 +38,17 @@ int samples_per_turn(const std::vector<double>& samples_us, int max_samples) {
   const int left = max_samples - static_cast<int>(samples_us.size());
   return std::clamp(static_cast<int>(kTurnUs / typical_us), 1,
                     std::min(kMaxSamplesPerTurn, std::max(1, left)));
+}
+
+/// Every record followed by those of its kernels.
+std::vector<Record> with_kernels(std::vector<Record> wholes, std::map<size_t, std::vector<Record>> kernels) {
+  if (kernels.empty()) return wholes;
+  std::vector<Record> all;
+  for (size_t i = 0; i < wholes.size(); ++i) {
+    all.push_back(std::move(wholes[i]));
+    for (Record& kernel : kernels[i]) all.push_back(std::move(kernel));
+  }
+  return all;
 }
 
 /// A named range for tools that watch from outside, for the life of the object.
@@ -292,6 +305,7 @@ std::vector<Record> Runner::run(const PlannedRow* begin, const PlannedRow* end,
       record.message = e.what();
     }
   }
+  std::map<size_t, std::vector<Record>> kernels;  // by the index of the row that they are a part of
   if (operands) {
     std::vector<Active> cases = activate(begin, end, *operands, records);
     warm_up(cases);
@@ -301,15 +315,20 @@ std::vector<Record> Runner::run(const PlannedRow* begin, const PlannedRow* end,
       active.guarded([&] { count(active); });
       // After the counters' replays, so that what they did to the output is checked too.
       if (options_.verify) active.guarded([&] { check(active, *operands); });
+      if (options_.per_kernel && active.work) {
+        kernels[static_cast<size_t>(active.row - begin)] =
+            kernel_records(*active.record, *active.row, device_, counters_, *active.work, options_);
+      }
     }
   }
-  return records;
+  return with_kernels(std::move(records), std::move(kernels));
 }
 
 std::optional<TimeStats> Runner::time_again(const PlannedRow& row, const std::atomic<bool>& stop) {
   RunOptions timing_only = options_;
   timing_only.verify = false;
   timing_only.counters = false;
+  timing_only.per_kernel = false;
   Runner runner(device_, nullptr, timing_only, conditions_, now_s_);
   return runner.run(&row, &row + 1, stop).front().time;
 }

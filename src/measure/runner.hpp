@@ -22,7 +22,8 @@ struct RunOptions {
   bool verify = true;        ///< false in time_again and in rounds of a Tuner, which verifies apart
   int64_t verify_rows = 64;  ///< random rows checked per case (all rows when there are few)
   bool counters = true;
-  bool drain = true;  ///< charge the write-back of dirty L2 lines to the case
+  bool drain = true;        ///< charge the write-back of dirty L2 lines to the case
+  bool per_kernel = false;  ///< also a record for every kernel of cases that launch several
 };
 
 /// The protocol of one problem, the same for every device. Throws only for errors that end the sweep (a sink
@@ -34,7 +35,8 @@ class Runner {
   Runner(Device& device, CounterSource* counters, RunOptions options, RunConditions conditions,
          std::function<double()> now_s = {});
 
-  /// Measures rows of one problem, implementations interleaved. Returns one record per row, in order. When
+  /// Measures rows of one problem, implementations interleaved. Returns one record per row, in order; with
+  /// RunOptions::per_kernel each is followed by those of its kernels (Record::kernel not empty). When
   /// `stop` becomes true, sampling ends as soon as each case has its minimum, so that the rows in hand stay
   /// whole.
   std::vector<Record> run(const PlannedRow* begin, const PlannedRow* end, const std::atomic<bool>& stop);

@@ -12,6 +12,7 @@ namespace attnprof {
 
 std::vector<Column> case_columns();         ///< what was planned, and how it ended
 std::vector<Column> measurement_columns();  ///< times, counters, errors
+std::vector<Column> attribution_columns();  ///< against the device's ceilings
 std::vector<Column> model_columns();        ///< what theory and the schedule say
 std::vector<Column> environment_columns();  ///< where and how it was measured
 

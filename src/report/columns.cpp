@@ -15,6 +15,7 @@ const std::vector<Group>& groups() {
   static const std::vector<Group> all = {
       {"The case", case_columns()},
       {"Measured", measurement_columns()},
+      {"Against what the device can do", attribution_columns()},
       {"In theory, and what the case needs", model_columns()},
       {"Where and how", environment_columns()},
   };

@@ -54,6 +54,15 @@ std::vector<Column> case_columns() {
        [](R r) { return nonzero_cell(r.planned.config.stages); }},
       {"warps", "", "warps that share a tile; empty when it does not apply", key,
        [](R r) { return nonzero_cell(r.planned.config.warps); }},
+      {"kernel", "",
+       "empty: the row is about the whole launch; else about one of its kernels (on a cpu: passes), in rows "
+       "that "
+       "--per-kernel adds; then time_us is that kernel's own time within whole launches, and its bytes are "
+       "those that "
+       "crossed while it ran, write-backs of lines that a kernel before it left dirty included",
+       key, [](R r) { return text_cell(r.kernel); }},
+      {"kernel_index", "", "place of that kernel in the launch, from 0", false,
+       [](R r) { return cell_of(r.kernel_index); }},
       {"status", "",
        "ok, skipped, unsupported, oom, failed, verify-failed or no-samples; measured figures are empty "
        "unless ok",

@@ -44,6 +44,16 @@ std::string key_part(std::string_view cell) {
   return {digits, std::to_chars(digits, digits + sizeof digits, *value, std::chars_format::general, 12).ptr};
 }
 
+namespace {
+
+/// A key column that files written before it existed do not have: absent means empty.
+bool may_be_absent(const Column& column) {
+  return column.name == "kernel";
+}
+constexpr size_t kAbsent = static_cast<size_t>(-1);
+
+}  // namespace
+
 std::string record_key(const Record& record) {
   std::string key;
   for (const Column& column : columns()) {
@@ -55,14 +65,19 @@ std::string record_key(const Record& record) {
 std::vector<size_t> key_positions(const CsvTable& table) {
   std::vector<size_t> positions;
   for (const Column& column : columns()) {
-    if (column.is_key) positions.push_back(table.column(column.name));
+    if (!column.is_key) continue;
+    const bool absent = may_be_absent(column) && !table.has(column.name);
+    positions.push_back(absent ? kAbsent : table.column(column.name));
   }
   return positions;
 }
 
 std::string row_key(const CsvTable& table, size_t row, const std::vector<size_t>& positions) {
   std::string key;
-  for (const size_t position : positions) key += key_part(table.rows.at(row).at(position)) + '\x1f';
+  for (const size_t position : positions) {
+    if (position != kAbsent) key += key_part(table.rows.at(row).at(position));
+    key += '\x1f';
+  }
   return key;
 }
 

@@ -4,6 +4,7 @@
 
 #include "core/stats.hpp"
 #include "core/theory.hpp"
+#include "report/columns.hpp"
 
 namespace attnprof {
 
@@ -16,7 +17,9 @@ std::optional<double> resolved_time_us(const Record& r) {
   return time->median_us;
 }
 
-bool makes_sense(const Problem& p) {
+bool has_theory(const Record& r) {
+  const Problem& p = r.planned.problem;
+  if (r.status == Status::skipped || !r.kernel.empty()) return false;
   return p.batch > 0 && p.heads > 0 && p.kv_heads > 0 && p.seqlen_q > 0 && p.seqlen_kv > 0 && p.head_dim > 0;
 }
 
@@ -48,12 +51,12 @@ std::optional<Traffic> measured_traffic(const Record& r) {
 }
 
 std::optional<int64_t> model_flops(const Record& r) {
-  if (r.status == Status::skipped || !makes_sense(r.planned.problem)) return std::nullopt;
+  if (!has_theory(r)) return std::nullopt;
   return algorithmic_flops(r.planned.problem);
 }
 
 std::optional<Traffic> minimum_traffic(const Record& r) {
-  if (r.status == Status::skipped || !makes_sense(r.planned.problem)) return std::nullopt;
+  if (!has_theory(r)) return std::nullopt;
   return compulsory_traffic(r.planned.problem);
 }
 
@@ -76,6 +79,54 @@ std::optional<double> model_bytes_err_pct(const Record& r) {
   if (!bytes || !r.model || r.model->hbm.total() <= 0) return std::nullopt;
   const auto modelled = static_cast<double>(r.model->hbm.total());
   return 100.0 * (static_cast<double>(bytes->total()) - modelled) / modelled;
+}
+
+Attribution attribution(const Record& r) {
+  AttributionInput in;
+  in.on_host = r.device.kind == DeviceKind::host;
+  in.time_us = resolved_time_us(r);
+  if (is_ok(r) && r.kernels) {
+    in.kernels_us = r.kernels->kernels_us;
+    in.gaps_us = r.kernels->gaps_us;
+    in.launches = r.kernels->launches;
+  }
+  if (const auto bytes = measured_traffic(r)) {
+    in.hbm_bytes = static_cast<double>(bytes->total());
+    in.bytes_source = to_string(r.counters.source);
+  } else if (r.model) {
+    in.hbm_bytes = static_cast<double>(r.model->hbm.total());
+    in.bytes_source = "modelled";
+  }
+  const Counters* counters = measured_counters(r);
+  if (counters && counters->tensor_flops.value_or(0) > 0) {
+    in.executed_flops = static_cast<double>(*counters->tensor_flops);
+  } else if (r.model) {
+    in.executed_flops = static_cast<double>(r.model->executed_flops);
+  }
+  if (r.model) in.exp_count = static_cast<double>(r.model->exp_count);
+
+  const DeviceCeilings& rates = r.conditions.ceilings;
+  const auto measured = [](const std::optional<double>& rate) {
+    return rate ? std::optional<Ceiling>(Ceiling{*rate, CeilingSource::measured}) : std::nullopt;
+  };
+  return attribute(in, {.copy_gbps = measured(rates.copy_gbps),
+                        .matrix_tflops = measured(rates.matrix_tflops(r.planned.problem.dtype)),
+                        .exp_gops = measured(rates.exp_gops),
+                        .launch_us = measured(rates.launch_us)});
+}
+
+std::string ceiling_warning(const Record& r) {
+  const Attribution a = attribution(r);
+  const auto above = [](const std::optional<double>& pct, double limit) { return pct && *pct > limit; };
+  if (measured_traffic(r) && above(a.hbm_pct, 100)) {
+    return r.counters.source == BytesSource::counted
+               ? "more bytes per second than main memory can deliver: caches served a part of those counted"
+               : "more bytes per second than the measured copy bandwidth: L2, a wrong counter, or a ceiling "
+                 "too low";
+  }
+  if (above(a.matrix_pct, kInvalidSharePct) || above(a.exp_pct, kInvalidSharePct))
+    return "faster than the measured arithmetic ceilings: a wrong count, time or ceiling";
+  return "";
 }
 
 }  // namespace attnprof

@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
+#include "core/attribution.hpp"
 #include "core/record.hpp"
 
 namespace attnprof {
@@ -20,7 +22,8 @@ const Counters* measured_counters(const Record& r);
 /// HBM bytes read and written, of an ok row that has both.
 std::optional<Traffic> measured_traffic(const Record& r);
 
-/// FLOPs and compulsory bytes of the mathematics; empty for problems that make no sense (status skipped).
+/// FLOPs and compulsory bytes of the mathematics; empty for problems that make no sense (status skipped), and
+/// for rows about one kernel of several.
 std::optional<int64_t> model_flops(const Record& r);
 std::optional<Traffic> minimum_traffic(const Record& r);
 
@@ -30,5 +33,11 @@ std::optional<double> tflops(const Record& r);
 std::optional<double> hbm_gbps(const Record& r);
 /// 100 * (measured - modelled) / modelled HBM bytes.
 std::optional<double> model_bytes_err_pct(const Record& r);
+
+/// The row held against the ceilings that were measured on its device. HBM bytes: measured or counted, else
+/// modelled. FLOPs: counted by hardware on the matrix units, else those of the schedule.
+Attribution attribution(const Record& r);
+/// One line for rows that seem faster than the device can be; "" for all others.
+std::string ceiling_warning(const Record& r);
 
 }  // namespace attnprof

@@ -113,8 +113,9 @@ std::string common_source(const std::vector<Record>& records) {
 
 std::string implementation_text(R r) {
   const KernelConfig& config = r.planned.config;
-  if (config.tile_m == 0 && config.tile_n == 0) return r.planned.impl;
-  return fmt::format("{} {}x{}", r.planned.impl, config.tile_m, config.tile_n);
+  const std::string name = r.kernel.empty() ? r.planned.impl : "  " + r.kernel;  // a part of the row above it
+  if (config.tile_m == 0 && config.tile_n == 0) return name;
+  return fmt::format("{} {}x{}", name, config.tile_m, config.tile_n);
 }
 
 }  // namespace attnprof

@@ -48,6 +48,9 @@ std::string bandwidth_text(R r) {
   const auto rate = hbm_gbps(r);
   return rate ? three_digits(*rate) : "";
 }
+std::string bound_text(R r) {
+  return std::string(attribution(r).bound);
+}
 std::string error_text(R r) {
   return r.verify ? fmt::format("{:.1e}", r.verify->rel_err) : "";
 }
@@ -61,11 +64,11 @@ struct Figure {
 };
 const std::vector<Figure>& figures() {
   static const std::vector<Figure> all = {
-      {{"time", true, 0}, time_text},       {{kIntervalTitle, true, 4}, interval_text},
-      {{"rate", true, 0}, rate_text},       {{"HBM bytes", true, 0}, bytes_text},
-      {{"vs min", true, 2}, times_minimum}, {{"GB/s", true, 6}, bandwidth_text},
-      {{"source", false, 1}, source_text},  {{"workspace", true, 5}, workspace_text},
-      {{"rel err", true, 3}, error_text},
+      {{"time", true, 0}, time_text},           {{kIntervalTitle, true, 4}, interval_text},
+      {{"rate", true, 0}, rate_text},           {{"HBM bytes", true, 0}, bytes_text},
+      {{"vs min", true, 2}, times_minimum},     {{"GB/s", true, 6}, bandwidth_text},
+      {{"bound", false, 6}, bound_text},        {{"source", false, 1}, source_text},
+      {{"workspace", true, 5}, workspace_text}, {{"rel err", true, 3}, error_text},
   };
   return all;
 }

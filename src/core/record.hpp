@@ -70,9 +70,9 @@ struct RunConditions {
   std::string command;    ///< reproduces this row
   std::string timestamp;  ///< UTC, ISO 8601
   std::string hostname;
-  std::string plan;       ///< name of the sweep's plan (measure/shard.hpp); "" outside sweeps
-  int64_t plan_rows = 0;  ///< rows that the whole plan has
-  std::string shard;      ///< "2/4"; "" when the sweep is not split
+  std::string plan;         ///< name of the sweep's plan (measure/shard.hpp); "" outside sweeps
+  int64_t plan_rows = 0;    ///< rows that the whole plan has
+  std::string shard;        ///< "2/4"; "" when the sweep is not split
   DeviceCeilings ceilings;  ///< measured on this device, before or in this run; empty where not known
 };
 

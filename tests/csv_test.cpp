@@ -102,7 +102,28 @@ TEST_CASE("numbers read back to the same value and only whole numbers count", "[
   CHECK(cell_text(Cell(std::numeric_limits<double>::quiet_NaN())).empty());
   CHECK(cell_text(Cell(-std::numeric_limits<double>::infinity())).empty());
   CHECK(cell_text(Cell()).empty());
-  for (const char* bad : {"", "nan", "inf", "1,5", "1.5 ", "x", "1e999", "1.5x"}) {
+  for (const char* bad : {"",
+                          "nan",
+                          "inf",
+                          "-inf",
+                          "1,5",
+                          "1.5 ",
+                          "x",
+                          "1e999",
+                          "1e400",
+                          "1.5x",
+                          "0x1p3",
+                          "0x10",
+                          "+1",
+                          "1,234.5",
+                          "1 234",
+                          "1'234",
+                          "1_000",
+                          "\xC2\xA0"
+                          "1",
+                          "1e",
+                          "--1",
+                          "1.2.3"}) {
     INFO(bad);
     CHECK_FALSE(cell_number(bad));
   }
@@ -164,6 +185,50 @@ TEST_CASE("malformed files are refused with file and line", "[csv]") {
   CHECK(has(error_of([] { parse(""); }), "f.csv: is empty"));
   CHECK(has(error_of([] { parse("a,b\n\"1,2\n3,4\n5,6\n"); }),
             "f.csv:2: a quote opened in this row is never closed"));
+}
+
+TEST_CASE("what is no UTF-8 text with commas is refused by the name of what it is", "[csv]") {
+  using namespace std::string_literals;
+  struct Bad {
+    std::string text;
+    const char* said;
+  };
+  for (const Bad& bad : {
+           Bad{"\xFF\xFEi\0m\0,\0t\0\n\0"s, "f.csv: is UTF-16 text; save it as UTF-8"},
+           Bad{"\xFE\xFF\0i\0m\0,"s, "f.csv: is UTF-16"},
+           Bad{"\xFF\xFE\0\0i\0\0\0"s, "f.csv: is UTF-16"},
+           Bad{"\0\0\xFE\xFF\0\0\0i"s, "f.csv: is UTF-32"},
+           Bad{"i\0m\0,\0t\0\n\0"s, "f.csv:1: a NUL byte in the header"},
+           Bad{"a,b\n1,2\n1,\0\0\n"s, "f.csv:3: a NUL byte in column 'b'"},
+           Bad{"a,b\n1,\"x\0\"\n"s, "f.csv:2: a NUL byte in column 'b'"},
+           Bad{"PK\x03\x04xl/worksheets"s, "save it as CSV"},
+           Bad{"\x1F\x8B\x08"s, "compressed (gzip)"},
+           Bad{"a\tb\n1\t2\n"s, "f.csv:1: cells are separated by tabs"},
+           Bad{"a|b\n1|2\n"s, "separated by bars"},
+           Bad{"\xEF\xBB\xBF"
+               "a;b\r\n1;2\r\n"s,
+               "separated by semicolons"},
+           Bad{"sep=;\na;b\n1;2\n"s, "separated by semicolons"},
+           Bad{"\xEF\xBB\xBF"s, "f.csv: is empty"},
+           Bad{"a,b\n1,234,5\n"s, "f.csv:2: has 3 cells, the header has 2"},
+           Bad{"a,b\n1,2 \"x\"\n"s, "f.csv:2: stray quote in cell 2"},
+       }) {
+    INFO(bad.said);
+    CHECK(has(error_of([&] { parse(bad.text); }), bad.said));
+  }
+}
+
+TEST_CASE("a tail of NUL bytes that a crash left is a torn row", "[csv]") {
+  const CsvTable table = parse("a,b\n1,2\n3," + std::string(100, '\0'));
+  CHECK(table.rows.size() == 1);
+  CHECK(table.torn_last_row);
+}
+
+TEST_CASE("a first line that names the separator is passed over", "[csv]") {
+  const CsvTable table = parse("sep=,\r\nimpl,time_us\r\nnaive,1.5\r\n");
+  CHECK(table.header == std::vector<std::string>{"impl", "time_us"});
+  CHECK(table.rows.size() == 1);
+  CHECK(table.row_lines[0] == 3);
 }
 
 TEST_CASE("a torn last row is recognised and left out", "[csv]") {

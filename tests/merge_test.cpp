@@ -140,15 +140,15 @@ TEST_CASE("rows of other devices all stay: other GPUs by UUID, hosts by name", "
 
 TEST_CASE("a missing shard, and one that did not finish, are named", "[merge]") {
   Files files;
-  const std::string a = files.write("a.csv", {row(1, "1/3"), row(4, "1/3")}),
-                    b = files.write("b.csv", {row(2, "2/3"), row(5, "2/3")}),
-                    c = files.write("c.csv", {row(3, "3/3"), row(6, "3/3")});
+  const std::string a = files.write("a.csv", {row(1, "1 of 3"), row(4, "1 of 3")}),
+                    b = files.write("b.csv", {row(2, "2 of 3"), row(5, "2 of 3")}),
+                    c = files.write("c.csv", {row(3, "3 of 3"), row(6, "3 of 3")});
   CHECK(merge({a, b, c}).missing.empty());
   const Words without = merge({a, c}).missing;
   REQUIRE(without.size() == 1);
   CHECK(has(without[0], "2 of the 6 rows of plan p1"));
   CHECK(has(without[0], "no row is of shard 2/3"));
-  const Words unfinished = merge({a, files.write("b.csv", {row(2, "2/3")}), c}).missing;
+  const Words unfinished = merge({a, files.write("b.csv", {row(2, "2 of 3")}), c}).missing;
   REQUIRE(unfinished.size() == 1);
   CHECK(has(unfinished[0], "1 of the 6 rows"));
   CHECK(has(unfinished[0], "did not finish"));

@@ -237,7 +237,8 @@ def test_a_file_without_results_is_one_line_and_exit_2(tmp_path):
 # --- shell scripts ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("script", ["setup", "demo", "test", "gpu-check", "plot", "results", "common.sh", "../.ci/run"])
+@pytest.mark.parametrize("script", ["setup", "demo", "test", "gpu-check", "plot", "results", "slurm-sweep", "common.sh",
+                                    "../.ci/run", "../tests/fuzz/run"])
 def test_shell_scripts_parse(script):
     assert subprocess.run(["bash", "-n", SCRIPTS / script]).returncode == 0
 

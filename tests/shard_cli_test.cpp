@@ -59,7 +59,7 @@ TEST_CASE("shards of a sweep, one of them resumed, merge into the rows of one ru
     }
     shards.insert(all.rows[i][all.column("shard")]);
   }
-  CHECK(shards == std::set<std::string>{"1/3", "2/3", "3/3"});
+  CHECK(shards == std::set<std::string>{"1 of 3", "2 of 3", "3 of 3"});
 
   const Outcome conflict =
       run_program("merge " + file("one.csv") + " " + file("1.csv") + " -o " + file("none.csv"));
@@ -71,8 +71,8 @@ TEST_CASE("shards of a sweep, one of them resumed, merge into the rows of one ru
 TEST_CASE("the dry run of a shard names it and lists its rows only", "[cli]") {
   const Outcome o = run_program(std::string(kTiny) + " --causal both --shard 2/4 --dry-run");
   CHECK(o.exit_code == 0);
-  CHECK(o.out.find("2 planned rows (shard 2/4 of 8)") == 0);
+  CHECK(o.out.find("2 planned rows (shard 2 of 4, of 8 rows)") == 0);
   const Outcome none = run_program(std::string(kTiny) + " --shard 4/4 --dry-run");
   CHECK(none.exit_code == 0);
-  CHECK(none.err.find("shard 4/4 has no rows: the plan has 2 problems") != std::string::npos);
+  CHECK(none.err.find("shard 4 of 4 has no rows: the plan has 2 problems") != std::string::npos);
 }

@@ -89,28 +89,32 @@ void setup_axis_options(CLI::App& app, AxisOptions& o) {
 
 namespace {
 
-std::vector<CLI::ConfigItem> read_config(const std::string& path) {
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error)) {
-    throw UsageError(fmt::format("--config {}: it is a directory; give a TOML file", path));
-  }
-  std::ifstream file(path);
-  if (!file) throw UsageError(fmt::format("--config {}: cannot be read", path));
+std::vector<CLI::ConfigItem> read_config(std::istream& in, const std::string& name) {
   for (const char mark : {'\xEF', '\xBB', '\xBF'}) {  // a byte order mark that an editor may have left
-    if (file.peek() != std::char_traits<char>::to_int_type(mark)) break;
-    file.get();
+    if (in.peek() != std::char_traits<char>::to_int_type(mark)) break;
+    in.get();
   }
   try {
-    return CLI::ConfigTOML().from_config(file);
+    return CLI::ConfigTOML().from_config(in);
   } catch (const CLI::Error& e) {
-    throw UsageError(fmt::format("--config {}: {}", path, e.what()));
+    throw UsageError(fmt::format("--config {}: {}", name, e.what()));
   }
 }
 
 }  // namespace
 
 void apply_config_file(CLI::App& app, const std::string& path) {
-  for (const CLI::ConfigItem& item : read_config(path)) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) {
+    throw UsageError(fmt::format("--config {}: it is a directory; give a TOML file", path));
+  }
+  std::ifstream file(path);
+  if (!file) throw UsageError(fmt::format("--config {}: cannot be read", path));
+  apply_config(app, file, path);
+}
+
+void apply_config(CLI::App& app, std::istream& in, const std::string& path) {
+  for (const CLI::ConfigItem& item : read_config(in, path)) {
     const std::string table = item.parents.empty() ? app.get_name() : item.parents.front();
     const auto named_so = [&table](CLI::App* command) { return command->get_name() == table; };
     if (app.get_parent()->get_subcommands(named_so).empty() || item.parents.size() > 1) {

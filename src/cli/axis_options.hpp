@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <istream>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,8 @@ void setup_axis_options(CLI::App& app, AxisOptions& options);
 /// command) into the options of `app` that the command line does not set. Throws UsageError naming file and
 /// key.
 void apply_config_file(CLI::App& app, const std::string& path);
+/// The same from a stream; `path` is for messages.
+void apply_config(CLI::App& app, std::istream& in, const std::string& path);
 
 /// Parses every axis. What is not given follows the preset, then defaults that suit the device: on a GPU the
 /// FlashAttention papers' sizing (16k tokens, heads * head_dim = 2048), on the host a size that two cores

@@ -23,7 +23,7 @@ int print_dry_run(const std::vector<PlannedRow>& rows, const RunConditions& run,
                   int64_t free_bytes) {
   const std::optional<GpuModel> gpu = match_gpu_model(device);
   const std::string part =
-      run.shard.empty() ? "" : fmt::format(" (shard {} of {})", run.shard, run.plan_rows);
+      run.shard.empty() ? "" : fmt::format(" (shard {}, of {} rows)", run.shard, run.plan_rows);
   fmt::print("{} planned rows{} on {}; {} of its memory are free. Bytes follow from each schedule{}.\n\n",
              rows.size(), part, device.name, human_bytes(static_cast<double>(free_bytes)),
              gpu ? ", times from datasheet rates: no run can be faster" : "");

@@ -69,7 +69,7 @@ std::vector<std::string> keys_of(const std::vector<PlannedRow>& rows, const Devi
 void take_shard(std::vector<PlannedRow>& rows, RunConditions& run, const SweepOptions& o,
                 const DeviceInfo& device) {
   const Shard shard = parse_shard(*o.shard);
-  run.shard = fmt::format("{}/{}", shard.index, shard.count);
+  run.shard = fmt::format("{} of {}", shard.index, shard.count);
   const size_t problems = group_by_problem(rows).size();
   rows = rows_of_shard(rows, shard,
                        [&](const PlannedRow& row) { return predicted_seconds(row, device, o.run.stopping); });

@@ -65,7 +65,7 @@ std::optional<Rule> rule_by_name(std::string_view name) {
   if (one_of(name, {"batch", "heads", "kv_heads", "seqlen_q", "seqlen_kv", "head_dim"}))
     return Rule{Kind::size, false};
   if (one_of(name, {"threads", "tile_m", "tile_n", "stages", "warps", "samples", "warmups", "launches",
-                    "counter_passes", "rows_checked", "registers"})) {
+                    "counter_passes", "rows_checked", "registers", "plan_row", "plan_rows"})) {
     return Rule{Kind::count};
   }
   if (one_of(name, {"max_abs_err", "rel_err", "tolerance", "exp_count"})) return Rule{Kind::amount};

@@ -161,7 +161,8 @@ class RowReader {
   void make_labels_unique() {
     std::unordered_map<std::string, std::vector<Row*>> by_label;
     for (Row& row : file_.rows) by_label[row.label_].push_back(&row);
-    for (auto& [label, rows] : by_label) {
+    for (const auto& same_label : by_label) {
+      const std::vector<Row*>& rows = same_label.second;  // clang 14: a lambda cannot capture a binding
       if (rows.size() < 2) continue;
       bool tiles = false;
       std::vector<std::string_view> varying;

@@ -40,8 +40,10 @@ std::vector<Column> environment_columns() {
        [](R r) -> Cell { return r.conditions.plan.empty() ? Cell() : Cell(r.plan_row); }},
       {"plan_rows", "", "rows that the plan has, in all shards together", false,
        [](R r) { return nonzero_cell(r.conditions.plan_rows); }},
-      {"shard", "", "part of the sweep that measured the row, 2/4; empty when the sweep was not split", false,
-       [](R r) { return text_cell(r.conditions.shard); }},
+      {"shard", "",
+       "part of the sweep that measured the row: 2 of 4 (2/4 is a date to a spreadsheet); empty when not "
+       "split",
+       false, [](R r) { return text_cell(r.conditions.shard); }},
       {"command", "", "repeats this row", false, [](R r) { return text_cell(r.conditions.command); }},
   };
 }

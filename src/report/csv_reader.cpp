@@ -31,6 +31,7 @@ class Splitter {
     if (at_ >= text_.size()) return {};
     while (true) {
       cells.emplace_back();
+      cell_ = cells.size();
       if (!read_cell(cells.back())) return {true, false, true};
       if (at_ >= text_.size()) return {true, false, false};
       if (text_[at_] == ',') {
@@ -60,9 +61,8 @@ class Splitter {
     if (at_ < text_.size() && text_[at_] == '"') return read_quoted(cell);
     const size_t stop = std::min(text_.find_first_of(",\r\n\"", at_), text_.size());
     if (stop < text_.size() && text_[stop] == '"') {
-      fail(line_,
-           "stray quote in a cell that does not begin with one; quote the whole cell and double the quotes "
-           "in it");
+      fail(line_, "stray quote in cell " + std::to_string(cell_) +
+                      ", which does not begin with one; quote the whole cell and double the quotes in it");
     }
     cell.assign(text_.substr(at_, stop - at_));
     at_ = stop;
@@ -86,7 +86,8 @@ class Splitter {
       ++at_;
     }
     if (at_ < text_.size() && text_[at_] != ',' && text_[at_] != '\r' && text_[at_] != '\n') {
-      fail(line_, "text after a closing quote; double the quotes inside a quoted cell");
+      fail(line_, "text after a closing quote in cell " + std::to_string(cell_) +
+                      "; double the quotes inside a quoted cell");
     }
     return true;
   }
@@ -94,16 +95,58 @@ class Splitter {
   std::string_view text_;
   const std::string& file_;
   size_t at_ = 0;
+  size_t cell_ = 0;  ///< of the record, 1-based
   int64_t line_ = 1;
   int64_t record_line_ = 1;
 };
 
+/// Files of another kind, told by how they begin.
+void require_text(std::string_view text, const std::string& file) {
+  using namespace std::string_view_literals;
+  constexpr std::pair<std::string_view, const char*> kKinds[] = {
+      {"\xFF\xFE"sv, "UTF-16 text; save it as UTF-8"},
+      {"\xFE\xFF"sv, "UTF-16 text; save it as UTF-8"},
+      {"\0\0\xFE\xFF"sv, "UTF-32 text; save it as UTF-8"},
+      {"PK\x03\x04"sv, "a spreadsheet's own format or an archive (xlsx, ods, zip); save it as CSV"},
+      {"\xD0\xCF\x11\xE0"sv, "a spreadsheet's own format (xls); save it as CSV"},
+      {"\x1F\x8B"sv, "compressed (gzip); unpack it first"},
+      {"\x28\xB5\x2F\xFD"sv, "compressed (zstd); unpack it first"},
+      {"PAR1"sv, "a Parquet file; save it as CSV"},
+  };
+  for (const auto& [begin, kind] : kKinds) {
+    if (text.substr(0, begin.size()) == begin) throw UsageError(file + ": is " + kind);
+  }
+}
+
+bool has_nul(const std::string& cell) {
+  return cell.find('\0') != std::string::npos;
+}
+
+/// No text holds NUL bytes. They come from UTF-16, and from file systems that lost the end of a file.
+void require_no_nul(const std::vector<std::string>& cells, const CsvTable& table, const Splitter& splitter) {
+  for (size_t i = 0; i < cells.size(); ++i) {
+    if (!has_nul(cells[i])) continue;
+    const bool in_header = &cells == &table.header;
+    splitter.fail(splitter.record_line(), (in_header ? "a NUL byte in the header"
+                                                     : "a NUL byte in column '" + table.header[i] + "'") +
+                                              "; the file is UTF-16 (save it as UTF-8) or damaged");
+  }
+}
+
+/// "sep=," as the first line tells one spreadsheet which separator follows.
+bool names_separator(const std::vector<std::string>& cells) {
+  return cells.size() == 2 && cells[0] == "sep=" && cells[1].empty();
+}
+
 void check_header(const CsvTable& table, const Splitter& splitter) {
+  require_no_nul(table.header, table, splitter);
   if (table.header.size() == 1) {
-    for (const char separator : {';', '\t'}) {
+    constexpr std::pair<char, const char*> kSeparators[] = {
+        {';', "semicolons"}, {'\t', "tabs"}, {'|', "bars"}};
+    for (const auto& [separator, name] : kSeparators) {
       if (table.header[0].find(separator) == std::string::npos) continue;
-      const std::string name = separator == ';' ? "semicolons" : "tabs";
-      splitter.fail(1, "cells are separated by " + name + "; save it with commas and '.' decimals");
+      splitter.fail(1,
+                    std::string("cells are separated by ") + name + "; save it with commas and '.' decimals");
     }
   }
   std::unordered_set<std::string> seen;
@@ -143,11 +186,13 @@ size_t CsvTable::column(std::string_view name) const {
 CsvTable parse_csv(std::string_view text, const std::string& file) {
   constexpr std::string_view kBom = "\xEF\xBB\xBF";
   const size_t skipped = text.substr(0, kBom.size()) == kBom ? kBom.size() : 0;
+  require_text(text, file);
   CsvTable table;
   table.file = file;
   Splitter splitter(text.substr(skipped), table.file);
 
   Splitter::Outcome outcome = splitter.next(table.header);
+  if (names_separator(table.header)) outcome = splitter.next(table.header);
   if (!outcome.any) throw UsageError(file + ": is empty; a header line was expected");
   if (outcome.open_quote) splitter.fail(1, "a quote in the header is never closed");
   check_header(table, splitter);
@@ -161,7 +206,8 @@ CsvTable parse_csv(std::string_view text, const std::string& file) {
     if (outcome.open_quote && swallows_rows(cells.back(), table.header.size())) {
       splitter.fail(line, "a quote opened in this row is never closed");
     }
-    if (!outcome.ended && (outcome.open_quote || cells.size() < table.header.size())) {
+    const bool lost = std::any_of(cells.begin(), cells.end(), has_nul);
+    if (!outcome.ended && (outcome.open_quote || lost || cells.size() < table.header.size())) {
       table.torn_last_row = true;
       break;
     }
@@ -169,6 +215,7 @@ CsvTable parse_csv(std::string_view text, const std::string& file) {
       splitter.fail(line, "has " + std::to_string(cells.size()) + " cells, the header has " +
                               std::to_string(table.header.size()));
     }
+    require_no_nul(cells, table, splitter);
     if (outcome.ended) table.complete_bytes = skipped + splitter.position();
     table.rows.push_back(std::move(cells));
     table.row_lines.push_back(line);

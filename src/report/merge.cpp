@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "core/error.hpp"
+#include "measure/shard.hpp"
 #include "report/existing_csv.hpp"
 #include "report/file_io.hpp"
 
@@ -71,23 +72,25 @@ struct Plan {
   std::set<std::string> shards;  ///< as the cells say it; "" among them when some rows were not of a shard
 };
 
-/// Shards "1/4".."4/4" of which no row is there, when all rows agree on the number of shards; "" otherwise.
+/// The shards of which no row is there, when all rows agree on the number of shards; "" otherwise.
 std::string absent_shards(const std::set<std::string>& shards) {
+  constexpr std::string_view kOf = " of ";
   std::set<std::string> counts;
-  for (const std::string& shard : shards)
-    counts.insert(shard.substr(std::min(shard.find('/'), shard.size())));
+  for (const std::string& shard : shards) {
+    const size_t of = shard.find(kOf);
+    counts.insert(of == shard.npos ? "" : shard.substr(of + kOf.size()));
+  }
+  if (counts.size() != 1) return "";
+  const std::string& text = *counts.begin();
   int count = 0;
-  const std::string text =
-      counts.size() == 1 ? counts.begin()->substr(std::min<size_t>(1, counts.begin()->size())) : "";
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-  if (error != std::errc() || stop != text.data() + text.size()) return "";
+  if (error != std::errc() || stop != text.data() + text.size() || count > kMaxShards) return "";
   constexpr size_t kNamed = 8;
   std::string list;
   size_t absent = 0;
   for (int i = 1; i <= count; ++i) {
-    const std::string shard = fmt::format("{}/{}", i, count);
-    if (shards.count(shard) > 0) continue;
-    if (++absent <= kNamed) list += (list.empty() ? "" : ", ") + shard;
+    if (shards.count(fmt::format("{} of {}", i, count)) > 0) continue;
+    if (++absent <= kNamed) list += fmt::format("{}{}/{}", list.empty() ? "" : ", ", i, count);
   }
   if (absent > kNamed) list += fmt::format(" and {} more", absent - kNamed);
   return list;

@@ -7,16 +7,16 @@ import shutil
 import subprocess
 import sys
 
+import duckdb
 import pandas
 import pytest
 
-duckdb = pytest.importorskip("duckdb")
-
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ATTNPROF = os.environ.get("ATTNPROF", str(ROOT / "build/attnprof"))
-TEXT = {"device", "impl", "pass", "dtype", "fill", "cache", "status", "message", "bytes_source", "counters_status", "device_name",
-        "device_uuid", "driver", "cuda", "library", "throttle", "tool_version", "timestamp", "hostname", "plan", "shard", "command",
-        "compute_capability"}
+# Columns that hold a quantity, by the page that explains them.
+WITH_UNIT = {line.split("`")[1] for line in (ROOT / "docs/columns.md").read_text().splitlines()
+             if line.startswith("| `") and line.split("|")[2].strip()}
+MEASURED = ["time_us", "hbm_read_bytes", "rel_err", "model_hbm_bytes"]
 
 
 @pytest.fixture(scope="module")
@@ -32,15 +32,32 @@ def rows(tmp_path_factory):
     return folder / "rows.csv"
 
 
-MEASURED = ["time_us", "hbm_read_bytes", "rel_err", "model_hbm_bytes"]
+def is_number(text):
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
-def test_pandas_reads_numbers_as_numbers_and_empty_as_missing(rows):
+@pytest.fixture(scope="module")
+def kinds(rows):
+    """Of every column that is not empty: does its text say numbers?"""
+    text = pandas.read_csv(rows, dtype=str, keep_default_na=False)
+    cells = {column: [cell for cell in text[column] if cell] for column in text.columns}
+    kinds = {column: all(map(is_number, filled)) for column, filled in cells.items() if filled}
+    assert all(kinds[column] for column in WITH_UNIT & kinds.keys()) and {"time_us", "tflops", "causal"} <= WITH_UNIT & kinds.keys()
+    assert not any(kinds[column] for column in ("impl", "plan", "shard", "tool_version", "timestamp", "command"))
+    return kinds
+
+
+def test_pandas_reads_numbers_as_numbers_and_empty_as_missing(rows, kinds):
     table = pandas.read_csv(rows)
     assert len(table) == 8 and list(table["status"]).count("ok") == 4
     for column in table.columns:
-        if not table[column].isna().all():
-            assert pandas.api.types.is_numeric_dtype(table[column]) == (column not in TEXT), column
+        assert table[column].isna().all() == (column not in kinds), column
+        if column in kinds:
+            assert pandas.api.types.is_numeric_dtype(table[column]) == kinds[column], column
     assert table.loc[table.status != "ok", MEASURED].isna().all(axis=None)
     assert (table.loc[table.status == "ok", MEASURED] > 0).all(axis=None)
     assert set(table["shard"]) == {"1 of 1"} and table["plan_rows"].eq(8).all()
@@ -48,14 +65,15 @@ def test_pandas_reads_numbers_as_numbers_and_empty_as_missing(rows):
     assert medians.shape == (2, 2)
 
 
-def test_duckdb_reads_numbers_as_numbers_and_empty_as_null(rows):
-    kinds = {name: kind for name, kind, *_ in duckdb.sql(f"describe from '{rows}'").fetchall()}
-    empty = {name for name in kinds if duckdb.sql(f'select count("{name}") from \'{rows}\'').fetchall() == [(0,)]}
-    for name, kind in kinds.items():
-        if name not in empty:
-            assert (kind in ("BIGINT", "DOUBLE")) == (name not in TEXT), (name, kind)
-    assert kinds["timestamp"].startswith("TIMESTAMP") and kinds["time_us"] == "DOUBLE" and kinds["hbm_read_bytes"] == "BIGINT"
-    assert {"message", "device_uuid", "l2_bytes"} & empty
+def test_duckdb_reads_numbers_as_numbers_and_empty_as_null(rows, kinds):
+    types = {name: kind for name, kind, *_ in duckdb.sql(f"describe from '{rows}'").fetchall()}
+    for name, kind in types.items():
+        filled = duckdb.sql(f'select count("{name}") from \'{rows}\'').fetchall() != [(0,)]
+        assert filled == (name in kinds), name
+        if filled:
+            assert (kind in ("BIGINT", "DOUBLE")) == kinds[name], (name, kind)
+    assert types["timestamp"].startswith("TIMESTAMP") and types["time_us"] == "DOUBLE" and types["hbm_read_bytes"] == "BIGINT"
+    assert not {"device_uuid", "l2_bytes"} & kinds.keys()
     missing = duckdb.sql(f"select count(*) from '{rows}' where status <> 'ok' and time_us is null and hbm_read_bytes is null")
     assert missing.fetchall() == [(4,)]
 

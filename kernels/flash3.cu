@@ -21,7 +21,7 @@ __device__ __forceinline__ void initialise_barriers(SharedMemory& smem) {
   for (int w = 0; w < kConsumers; ++w) {
     for (int b = 0; b < kQBuffers; ++b) {
       mbarrier_init(smem_address(&smem.q_full[b][w]), 1);
-      mbarrier_init(smem_address(&smem.q_empty[b][w]), kWarpgroup / 32);
+      mbarrier_init(smem_address(&smem.q_empty[b][w]), kWarpgroup);
     }
   }
   for (int s = 0; s < kStages; ++s) {

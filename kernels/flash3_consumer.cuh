@@ -92,9 +92,9 @@ struct Consumer {
   __device__ __forceinline__ void release(uint64& empty) {
     if (kSpecialize && lane % 32 == 0) mbarrier_arrive(smem_address(&empty));
   }
+  /// By every thread for itself: each of them has read which tile it is.
   __device__ __forceinline__ void release_q() {
-    __syncwarp();  // every lane has read which tile it is
-    release(smem.q_empty[q_ring.stage][warpgroup]);
+    if (kSpecialize) mbarrier_arrive(smem_address(&smem.q_empty[q_ring.stage][warpgroup]));
     q_ring.advance();
   }
   __device__ __forceinline__ void release_k() {

@@ -1,6 +1,7 @@
 #include "report/tuned_csv.hpp"
 
 #include <fmt/format.h>
+#include <cmath>
 
 #include <algorithm>
 #include <charconv>
@@ -138,6 +139,11 @@ std::string number_or_empty(const std::optional<T>& value) {
   return value ? cell_text(Cell(*value)) : std::string();
 }
 
+/// To 4 decimals: finer than any timer, and it reads well.
+std::string measured_text(const std::optional<double>& value) {
+  return value ? cell_text(std::round(*value * 1e4) / 1e4) : std::string();
+}
+
 std::string choice_text(int value) {
   return value == 0 ? "" : std::to_string(value);
 }
@@ -189,11 +195,11 @@ std::string tuned_csv(std::vector<TunedEntry> entries) {
                                  std::to_string(e.config.tile_n),
                                  choice_text(e.config.stages),
                                  choice_text(e.config.warps),
-                                 number_or_empty(e.time_us),
-                                 number_or_empty(e.default_time_us),
-                                 number_or_empty(e.speedup),
-                                 number_or_empty(e.speedup_lo),
-                                 number_or_empty(e.speedup_hi),
+                                 measured_text(e.time_us),
+                                 measured_text(e.default_time_us),
+                                 measured_text(e.speedup),
+                                 measured_text(e.speedup_lo),
+                                 measured_text(e.speedup_hi),
                                  e.message,
                                  e.tool_version,
                                  e.timestamp};

@@ -339,8 +339,11 @@ TEST_CASE("The default kernels do not spill", "[gpu][flash2]") {
   for (const auto& [p, config] : cases) {
     INFO(describe(p));
     GpuCase gpu_case(p);
+    const KernelConfig k = named("flash2").resolve(p, config, gpu_test::device()->info());
     REQUIRE(!gpu_case.run(named("flash2"), config));
     REQUIRE(gpu_case.resources());
+    INFO(k.tile_m << "x" << k.tile_n << ", " << k.stages << " stages, " << k.warps << " warps, "
+                  << gpu_case.resources()->registers_per_thread << " registers");
     REQUIRE(gpu_case.resources()->spill_bytes == 0);
   }
 }

@@ -95,6 +95,20 @@ TEST_CASE("implementations of one problem take turns, there and back", "[runner]
   }
 }
 
+TEST_CASE("a case with enough samples goes on while another of its problem needs more", "[runner]") {
+  Fixture f;
+  // One sample a turn, there and back: the first case is steady, the second one is not.
+  f.device.next_sample_us = [](int i) {
+    const bool first = (i / 2 % 2 == 0) == (i % 2 == 0);
+    return first ? 30e3 : 30e3 + 1e3 * (i * 7919 % 13);
+  };
+  const auto records = f.run({row_of(f.right, small()), row_of(f.right, small())});
+  REQUIRE(records[0].time);
+  REQUIRE(records[1].time);
+  CHECK(records[1].time->samples > f.options.stopping.min_samples);
+  CHECK(records[0].time->samples == records[1].time->samples);
+}
+
 TEST_CASE("the cache mode asked for reaches the device", "[runner]") {
   Fixture f;
   f.options.cache = CacheMode::hot;

@@ -81,7 +81,8 @@ struct Runner::Active {
   std::unique_ptr<Prepared> work;
   std::vector<double> samples_us;
   double elapsed_s = 0;
-  bool timing = true;
+  bool timing = true;  ///< has not enough samples yet
+  bool spent = false;  ///< may take no more of them
 
   bool alive() const { return record->status == Status::ok; }
   /// Runs `step`; an error in it becomes this row's status, the others go on.
@@ -185,15 +186,20 @@ void Runner::take_turn(Active& active, const std::atomic<bool>& stop) {
   const bool hurry = stop && static_cast<int>(active.samples_us.size()) >=
                                  std::min(options_.stopping.min_samples, kSamplesWhenInterrupted);
   active.timing = !hurry && !stats::enough(options_.stopping, active.samples_us, active.elapsed_s);
-  if (!active.timing) active.record->clocks = device_.clocks();
+  active.spent = hurry || active.elapsed_s >= options_.stopping.budget_s ||
+                 static_cast<int>(active.samples_us.size()) >= options_.stopping.max_samples;
+  active.record->clocks = device_.clocks();
 }
 
 void Runner::time_interleaved(std::vector<Active>& cases, const std::atomic<bool>& stop) {
   std::vector<Active*> timing;
   for (Active& active : cases) timing.push_back(&active);
-  while (!timing.empty()) {
+  const auto wants_more = [](const Active* a) { return a->alive() && a->timing; };
+  // Who has enough goes on, within its budget, as long as another does not: else the first to be done would
+  // have been measured on a cool chip and the others on a throttled one.
+  while (std::any_of(timing.begin(), timing.end(), wants_more)) {
     for (Active* active : timing) active->guarded([&] { take_turn(*active, stop); });
-    std::erase_if(timing, [](const Active* a) { return !a->alive() || !a->timing; });
+    std::erase_if(timing, [](const Active* a) { return !a->alive() || (!a->timing && a->spent); });
     // There and back: a case that leaves the chip hot or its clock low must not always hand it to the same
     // one.
     std::reverse(timing.begin(), timing.end());

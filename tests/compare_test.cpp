@@ -82,15 +82,13 @@ TEST_CASE("the sentences of a measured file are what they were", "[compare]") {
   REQUIRE(c.pairs.size() == 108);
   CHECK(c.from_name == "naive");
   CHECK(subject(c.pairs[1], false) + ": " + sentence(c.pairs[1]) ==
-        "flash3 against naive, bf16 b32 h32 s512 d64: 2.42 GB -> 0.27 GB, 8.9x fewer (cupti); 607 us -> 168 "
-        "us, 3.6x "
-        "faster (3.58 to 3.62); 0.917x the FLOPs (measured); workspace 1.11 GB -> none");
+        "flash3 against naive, bf16 b32 h32 s512 d64: 2.42 GB -> 0.27 GB, 8.9x fewer (cupti); 611 us -> 165 "
+        "us, 3.7x faster (3.68 to 3.72); 0.889x the FLOPs (measured); workspace 1.11 GB -> none");
   const std::vector<Mean> means = geometric_means(c);
   REQUIRE(means.size() == 3);
   CHECK(sentence(means[1]) ==
-        "flash3 against naive, geometric mean: 3.39x as fast (1.77x to 7.49x, 36 pairs), 21x fewer HBM bytes "
-        "(2.71x to "
-        "257x, 36 pairs), 0.726x the FLOPs (0.50x to 1.08x, 36 pairs)");
+        "flash3 against naive, geometric mean: 3.45x as fast (1.76x to 7.25x, 36 pairs), 23x fewer HBM bytes "
+        "(2.75x to 257x, 36 pairs), 0.718x the FLOPs (0.50x to 1.08x, 36 pairs)");
 
   const Comparison host = compare_within(read_rows(results_file("cpu-2core.csv")), "");
   REQUIRE(host.pairs.size() == 12);

@@ -57,6 +57,7 @@ class FakeDevice : public Device {
   void fill_normal(void* dst, DType dtype, int64_t count, uint64_t seed, uint32_t stream) override {
     fill_host(dst, dtype, count, Fill::normal, seed, stream);
   }
+  ClockReading clocks() override { return next_clocks ? next_clocks(clock_readings_++) : ClockReading{}; }
   void run(Prepared& work) override { work.launch(); }
   std::vector<double> sample_us(Prepared& work, CacheMode cache, int count) override {
     order.push_back(&work);
@@ -70,8 +71,9 @@ class FakeDevice : public Device {
   }
   double timer_resolution_us() const override { return 0.001; }
 
-  int64_t capacity_bytes = 1 << 28;      ///< what the allocator really has
-  int64_t claimed_free_bytes = 1 << 28;  ///< what free_bytes() says
+  int64_t capacity_bytes = 1 << 28;              ///< what the allocator really has
+  int64_t claimed_free_bytes = 1 << 28;          ///< what free_bytes() says
+  std::function<ClockReading(int)> next_clocks;  ///< of the i-th look
   std::function<double(int)> next_sample_us = [](int) { return 100.0; };
   int samples_taken = 0;
   std::vector<Prepared*> order;
@@ -80,6 +82,7 @@ class FakeDevice : public Device {
  private:
   DeviceInfo info_;
   int64_t used_ = 0;
+  int clock_readings_ = 0;
 };
 
 /// Runs a function as a case.

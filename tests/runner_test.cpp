@@ -109,6 +109,19 @@ TEST_CASE("a case with enough samples goes on while another of its problem needs
   CHECK(records[0].time->samples == records[1].time->samples);
 }
 
+TEST_CASE("throttling in the middle of the samples is recorded, and the clock is the median one",
+          "[runner]") {
+  Fixture f;
+  f.device.next_sample_us = [](int) { return 30e3; };  // one a turn
+  f.device.next_clocks = [](int i) {
+    return i == 3 ? ClockReading{1200, "sw_power_cap|hw_thermal"}
+                  : ClockReading{1980, i == 4 ? "sw_power_cap" : ""};
+  };
+  const Record record = f.run({row_of(f.right, small())}).front();
+  CHECK(record.clocks.sm_mhz == 1980);
+  CHECK(record.clocks.throttle_reasons == "sw_power_cap|hw_thermal");
+}
+
 TEST_CASE("the cache mode asked for reaches the device", "[runner]") {
   Fixture f;
   f.options.cache = CacheMode::hot;

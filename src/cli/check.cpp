@@ -9,6 +9,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/say.hpp"
+#include "cli/typed.hpp"
 #include "compare/gate.hpp"
 #include "compare/gate_report.hpp"
 #include "core/error.hpp"
@@ -48,7 +49,7 @@ constexpr const char* kFooter =
 
 void add_limits(CLI::App& app, CheckOptions& o) {
   const auto percent = [&app](const char* name, std::optional<double>& value, const char* help) {
-    app.add_option(name, value, help)->type_name("PCT")->check(CLI::Range(0.0, 1000.0))->group("Limits");
+    app.add_option(name, value, help)->type_name("PCT")->check(number_within(0.0, 1000.0))->group("Limits");
   };
   percent("--time-pct", o.limits.time_pct, "Slow-downs below this never count (default 2)");
   percent("--noise-pct", o.limits.noise_pct,
@@ -60,7 +61,7 @@ void add_limits(CLI::App& app, CheckOptions& o) {
          "--alpha", o.alpha,
          fmt::format("Chance that a run of the same build fails for its times (default {})", kDefaultAlpha))
       ->type_name("P")
-      ->check(CLI::Range(1e-9, 0.5))
+      ->check(number_within(1e-9, 0.5))
       ->group("Limits");
   app.add_option(
          "--thresholds", o.thresholds_file,
@@ -159,7 +160,10 @@ void validate(const CheckOptions& o) {
     }
   }
   for (const std::string& path : {o.markdown, o.junit}) {
-    if (!path.empty()) require_writable(path);
+    if (path.empty()) continue;
+    require_writable(path);
+    refuse_overwriting("--markdown or --junit", path, o.baselines);
+    refuse_overwriting("--markdown or --junit", path, o.news);
   }
 }
 
@@ -201,6 +205,12 @@ int update(const CheckOptions& o, const std::vector<RowFile>& news) {
   return 0;
 }
 
+/// Neither a quantity that could be compared nor a case that is missing or new.
+bool judged_nothing(const GateReport& report) {
+  return std::all_of(report.findings.begin(), report.findings.end(),
+                     [](const Finding& f) { return f.outcome == Outcome::unjudged; });
+}
+
 int run_check(const CheckOptions& o) {
   validate(o);
   const GateOptions gate = gate_options(o);
@@ -210,6 +220,8 @@ int run_check(const CheckOptions& o) {
   try {
     const GateReport report = judge_rows(baselines, news, gate);
     print(report, o);
+    if (!o.update && judged_nothing(report))
+      throw UsageError("nothing was left to judge: --only and --ignore, or the files, leave no subject");
     if (!o.update) return static_cast<int>(exit_code(report));
   } catch (const UnavailableError& e) {
     if (!o.update) throw;

@@ -8,6 +8,7 @@
 #include "cli/commands.hpp"
 #include "cli/say.hpp"
 #include "cli/terminal.hpp"
+#include "cli/typed.hpp"
 #include "compare/render.hpp"
 #include "core/error.hpp"
 #include "report/csv.hpp"
@@ -103,6 +104,7 @@ std::vector<Explained> explain_all(const std::vector<RowFile>& files, const Give
 
 int run_compare(const CompareOptions& o) {
   check(o);
+  refuse_overwriting("--output", o.output, o.files);
   if (o.output != "-") require_writable(o.output);
   const Duplicates duplicates = o.repeats == "median" ? Duplicates::median : Duplicates::refuse;
   std::vector<RowFile> files;
@@ -156,7 +158,7 @@ void add_compare(CLI::App& app, Action& action) {
   command->add_flag(
       "--why", o->why,
       "Say for every row where its time went and what limits it, from its columns and ceilings");
-  const auto positive = CLI::PositiveNumber;
+  const auto positive = number_within(1e-9, 1e12);
   command
       ->add_option(
           "--copy-gbps", o->ceilings.copy_gbps,

@@ -53,6 +53,7 @@ int run_merge(const MergeOptions& o) {
   const MergedRows merged = merge_rows(tables);
   if (merged.header.empty()) throw UsageError("none of the files has a row; nothing to merge");
   if (o.require_complete && !merged.missing.empty()) throw UsageError(merged.missing.front());
+  if (o.require_complete && !merged.unfinished.empty()) throw UsageError(merged.unfinished.front());
   for (const CsvTable& table : tables) {
     if (table.header.empty()) {
       say("warning: {}: has no row; the run that wrote it died at its start", table.file);
@@ -82,7 +83,7 @@ void add_merge(CLI::App& app, Action& action) {
       ->required()
       ->type_name("FILE");
   command->add_flag("--require-complete", options->require_complete,
-                    "Write nothing, and exit with 2, when rows of a shard are missing");
+                    "Write nothing, and exit with 2, when rows of a shard or of a run are missing");
   command->footer(
       "Rows come in the planned order (columns plan, plan_row). Rows of several devices (device_name and "
       "device_uuid,\n"

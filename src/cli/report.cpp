@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/commands.hpp"
+#include "cli/typed.hpp"
 #include "compare/comparison.hpp"
 #include "compare/rows.hpp"
 #include "compare/words.hpp"
@@ -69,7 +70,8 @@ void add_comparison(ReportContent& content, const RowFile& file) {
 }
 
 int run_report(const ReportOptions& o) {
-  const RowFile file = read_rows(o.csv, Duplicates::keep);
+  refuse_overwriting("--output", o.out, {o.csv});
+  const RowFile file = read_rows(o.csv, Duplicates::refuse);
   ReportContent content;
   content.title = o.title.empty() ? "attnprof: " + std::filesystem::path(file.file).stem().string() : o.title;
   content.reference = reference_of(file, o.reference);
@@ -99,11 +101,11 @@ void add_report(CLI::App& app, Action& action) {
                       "Implementation that speed-ups refer to (default: naive, else the file's first)");
   command
       ->add_option("--copy-gbps", options->copy_gbps, "Roof: copy bandwidth in GB/s, before the file's own")
-      ->check(CLI::Range(1e-3, 1e9));
+      ->check(number_within(1e-3, 1e9));
   command
       ->add_option("--matrix-tflops", options->matrix_tflops,
                    "Roof: matrix rate in TFLOP/s, before the file's own")
-      ->check(CLI::Range(1e-9, 1e9));
+      ->check(number_within(1e-9, 1e9));
   command->callback([options, &action] { action = [options] { return run_report(*options); }; });
 }
 

@@ -135,6 +135,11 @@ std::vector<std::unique_ptr<Sink>> open_sinks(const SweepOptions& o) {
 }
 
 std::unique_ptr<CounterSource> open_counters_or_hint(Device& device, const SweepOptions& o) {
+  if (device.info().kind != DeviceKind::gpu && o.require_counters) {
+    throw UnavailableError(
+        "--require-counters: on a CPU bytes are counted, not read from hardware; name a --device with "
+        "counters");
+  }
   if (device.info().kind != DeviceKind::gpu || !o.run.counters) return nullptr;
   std::unique_ptr<CounterSource> counters = open_counters(device);
   const std::string hint = counters->hint();

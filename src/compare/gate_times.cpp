@@ -66,7 +66,7 @@ std::optional<NotTimed> why_not_timed(const MatchedCase& c, const std::string& m
   const auto timed = [](const Row& r) { return r.number("time_us").has_value(); };
   const auto resolved = [](const Row& r) { return resolved_time_us(r).has_value(); };
   const auto bounded = [](const Row& r) { return r.number("time_lo_us") && r.number("time_hi_us"); };
-  if (!every(c.before, timed)) return NotTimed{Outcome::unjudged, "the baseline has no time"};
+  if (!every(c.before, timed)) return NotTimed{Outcome::refused, "the baseline has no time"};
   if (!every(c.after, timed)) return NotTimed{Outcome::refused, "the new row has no time"};
   if (!machine_difference.empty()) return NotTimed{Outcome::refused, machine_difference};
   if (!every(c.before, resolved) || !every(c.after, resolved))

@@ -81,8 +81,9 @@ struct Runner::Active {
   std::unique_ptr<Prepared> work;
   std::vector<double> samples_us;
   double elapsed_s = 0;
-  bool timing = true;  ///< has not enough samples yet
-  bool spent = false;  ///< may take no more of them
+  bool timing = true;              ///< has not enough samples yet
+  std::vector<double> clocks_mhz;  ///< after each turn
+  bool spent = false;              ///< may take no more of them
 
   bool alive() const { return record->status == Status::ok; }
   /// Runs `step`; an error in it becomes this row's status, the others go on.
@@ -176,6 +177,21 @@ void Runner::warm_up(std::vector<Active>& cases) {
   }
 }
 
+/// The median of the clocks after each turn, and every reason for throttling that was seen at one of them: a
+/// single look at the end misses what went on in between.
+void Runner::note_clocks(Active& active, const ClockReading& now) {
+  ClockReading& seen = active.record->clocks;
+  if (now.sm_mhz) active.clocks_mhz.push_back(*now.sm_mhz);
+  if (!active.clocks_mhz.empty()) seen.sm_mhz = static_cast<int>(stats::median(active.clocks_mhz));
+  std::string_view rest = now.throttle_reasons;
+  while (!rest.empty()) {
+    const std::string_view reason = rest.substr(0, rest.find('|'));
+    rest.remove_prefix(std::min(rest.size(), reason.size() + 1));
+    if (('|' + seen.throttle_reasons + '|').find(fmt::format("|{}|", reason)) == std::string::npos)
+      seen.throttle_reasons += (seen.throttle_reasons.empty() ? "" : "|") + std::string(reason);
+  }
+}
+
 void Runner::take_turn(Active& active, const std::atomic<bool>& stop) {
   const Range range(device_, active.name);
   const double start_s = now_s_();
@@ -188,7 +204,7 @@ void Runner::take_turn(Active& active, const std::atomic<bool>& stop) {
   active.timing = !hurry && !stats::enough(options_.stopping, active.samples_us, active.elapsed_s);
   active.spent = hurry || active.elapsed_s >= options_.stopping.budget_s ||
                  static_cast<int>(active.samples_us.size()) >= options_.stopping.max_samples;
-  active.record->clocks = device_.clocks();
+  note_clocks(active, device_.clocks());
 }
 
 void Runner::time_interleaved(std::vector<Active>& cases, const std::atomic<bool>& stop) {

@@ -25,7 +25,7 @@ std::vector<Column> environment_columns() {
       {"ecc", "0/1", "ECC of the device memory on", false, [](R r) { return cell_of(r.device.ecc); }},
       {"power_limit_w", "W", "power limit in force (NVML)", false,
        [](R r) { return cell_of(r.device.power_limit_w); }},
-      {"sm_clock_mhz", "MHz", "SM clock seen while measuring (NVML)", false,
+      {"sm_clock_mhz", "MHz", "SM clock seen while measuring, median over its turns (NVML)", false,
        [](R r) { return cell_of(r.clocks.sm_mhz); }},
       {"throttle", "", "throttle reasons seen while measuring, joined by |", false,
        [](R r) { return text_cell(r.clocks.throttle_reasons); }},

@@ -125,15 +125,20 @@ class Plans {
     plan.shards.insert(cell(table, entry.row, "shard"));
   }
 
-  std::vector<std::string> missing() const {
+  /// Of plans that were dealt out as shards, or of plans that one run did not finish.
+  std::vector<std::string> missing(bool sharded) const {
     std::vector<std::string> sentences;
     for (const Plan& plan : plans_) {
       const int64_t absent = plan.rows - static_cast<int64_t>(plan.seen.size());
-      if (absent == 0 || plan.shards == std::set<std::string>{""}) continue;  // one run, interrupted or not
+      const bool one_run = plan.shards == std::set<std::string>{""};
+      if (absent == 0 || one_run == sharded) continue;
       std::string text = fmt::format("{} of the {} rows of plan {} are in none of these files", absent,
                                      plan.rows, plan.name);
       const std::string shards = absent_shards(plan.shards);
-      text += shards.empty() ? "; a shard did not finish" : "; no row is of shard " + shards;
+      if (one_run)
+        text += "; the run did not finish";
+      else
+        text += shards.empty() ? "; a shard did not finish" : "; no row is of shard " + shards;
       sentences.push_back(text);
     }
     return sentences;
@@ -206,7 +211,8 @@ MergedRows merge_rows(const std::vector<CsvTable>& tables) {
       entries.push_back(entry);
     }
   }
-  merged.missing = plans.missing();
+  merged.missing = plans.missing(true);
+  merged.unfinished = plans.missing(false);
   std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
     return a.plan != b.plan ? a.plan < b.plan : a.plan_row < b.plan_row;
   });

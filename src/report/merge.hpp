@@ -15,6 +15,8 @@ struct MergedRows {
   int64_t repeated = 0;  ///< rows that were there more than once, cell for cell
   std::vector<std::string>
       missing;  ///< one sentence for each plan of which shards, or rows of shards, are missing
+  std::vector<std::string>
+      unfinished;  ///< the same for plans that were not dealt out, but not measured in full
 };
 
 /// A file to be merged: its rows that are surely whole (a last line without line end is left out, as by

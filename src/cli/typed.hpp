@@ -1,0 +1,18 @@
+// Checks of what was typed that several commands share.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+namespace attnprof {
+
+/// A finite number in [low, high]. CLI::Range lets "nan" pass, since nothing compares with it.
+CLI::Validator number_within(double low, double high);
+
+/// Throws UsageError when `output` is one of `inputs`: writing it would destroy what is read. `option` is
+/// named.
+void refuse_overwriting(const char* option, const std::string& output,
+                        const std::vector<std::string>& inputs);
+
+}  // namespace attnprof

@@ -50,7 +50,8 @@ def _matrix(rows: pd.DataFrame, value: str, tile_ms: list, tile_ns: list) -> np.
 def _draw(axes, rows: pd.DataFrame, value: str, label, tile_ms: list, tile_ns: list) -> None:
     values = _matrix(rows, value, tile_ms, tile_ns)
     low, high = np.nanmin(values), np.nanmax(values)
-    norm = LogNorm(low, high if high > low else low * 1.001)
+    level = high < 1.01 * low  # differences that nobody would act on: one colour, no best
+    norm = LogNorm(low, 2 * low if level else high)
     axes.imshow(values, cmap="cividis_r", norm=norm, aspect="auto")
     size = 8.5 if len(tile_ns) <= 6 else 7
     for i, m in enumerate(tile_ms):
@@ -66,7 +67,7 @@ def _draw(axes, rows: pd.DataFrame, value: str, label, tile_ms: list, tile_ns: l
                 word = reason_class(there["status"].iloc[0], there["message"].iloc[0])
                 axes.text(j, i, word, ha="center", va="center", fontsize=size, color="#444444",
                           bbox={"facecolor": "white", "edgecolor": "none", "pad": 1})
-    best = values <= low * (1 + 1e-9)
+    best = (values <= low * (1 + 1e-9)) & (not level)
     for i, j in zip(*np.nonzero(best)):
         axes.add_patch(Rectangle((j - 0.46, i - 0.46), 0.92, 0.92, fill=False, edgecolor="#D55E00", linewidth=2.6))
     axes.set_xticks(range(len(tile_ns)), [f"{n:.0f}" for n in tile_ns])

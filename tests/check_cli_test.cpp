@@ -197,7 +197,7 @@ TEST_CASE("GitHub annotations name file and line, escaped, on request or on GitH
   CHECK(has(all.out, "and 20 more"));
 }
 
-TEST_CASE("--update replaces the baseline whole, keeps its permissions, and says so",
+TEST_CASE("check --update replaces the baseline whole, keeps its permissions, and says so",
           "[check][cli][update]") {
   const Workplace w;
   w.rows("ref.csv", {{}});
@@ -219,7 +219,7 @@ TEST_CASE("--update replaces the baseline whole, keeps its permissions, and says
   CHECK(w.read("first.csv") == wanted);
 }
 
-TEST_CASE("--update refuses wrong results and torn files, and leaves the baseline alone",
+TEST_CASE("check --update refuses wrong results and torn files, and leaves the baseline alone",
           "[check][cli][update]") {
   const Workplace w;
   w.rows("ref.csv", {{}});

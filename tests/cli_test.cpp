@@ -285,7 +285,7 @@ TEST_CASE("trace reproduces the worked examples", "[cli][trace]") {
   CHECK(eight.out.find("61.689444") != std::string::npos);
 }
 
-TEST_CASE("--help and --version answer at once on stdout", "[cli]") {
+TEST_CASE("attnprof --help and --version answer at once on stdout", "[cli]") {
   CHECK(attnprof("--version").out.find("attnprof ") == 0);
   const Outcome help = attnprof("sweep --help");
   CHECK(help.exit_code == 0);

@@ -169,7 +169,7 @@ TEST_CASE("repeats are refused unless their median is asked for", "[cli][compare
   CHECK(has(o.err, "2 rows left out"));
 }
 
-TEST_CASE("--why explains a file with one implementation", "[cli][compare]") {
+TEST_CASE("compare --why explains a file with one implementation", "[cli][compare]") {
   const TempFolder folder;
   put(folder.file("a.csv"), csv_of({{}}));
   const Outcome o = shell("$ATTNPROF compare --why " + folder.file("a.csv"));

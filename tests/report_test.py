@@ -64,7 +64,7 @@ def drawn(browser, chart, mark=".point"):
 
 
 def test_the_page_is_one_file_that_asks_for_nothing(tmp_path, browser):
-    for csv in sorted((ROOT / "docs/results").glob("*.csv")):
+    for csv in sorted(f for f in (ROOT / "docs/results").glob("*.csv") if not f.stem.endswith("-ceilings")):
         path = page(tmp_path, csv)
         assert path.stat().st_size < 1_000_000
         text = path.read_text()

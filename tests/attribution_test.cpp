@@ -1,6 +1,7 @@
 #include "core/attribution.hpp"
 
 #include "catch.hpp"
+#include "text.hpp"
 
 using namespace attnprof;
 
@@ -25,9 +26,6 @@ AttributionInput row(double time_us, double bytes, double flops, double exps) {
   r.executed_flops = flops;
   r.exp_count = exps;
   return r;
-}
-bool has(const std::string& text, const std::string& piece) {
-  return text.find(piece) != std::string::npos;
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "host/peak.hpp"
 #include "report/csv.hpp"
 #include "temp_folder.hpp"
+#include "text.hpp"
 
 using namespace attnprof;
 
@@ -72,13 +73,6 @@ struct Fixture {
   }
 };
 
-std::string content(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-void put(const std::filesystem::path& path, const std::string& text) {
-  std::ofstream(path, std::ios::binary) << text;
-}
 std::string error_of(const std::string& text) {
   try {
     parse_ceilings_csv(text, "c.csv");
@@ -186,7 +180,7 @@ TEST_CASE("ceilings are measured once, then cached with their age, until a refre
 TEST_CASE("a damaged cache file is measured again, wherever it is damaged", "[ceilings]") {
   Fixture f;
   f.get();
-  const std::string good = content(f.file());
+  const std::string good = slurp(f.file());
   REQUIRE(good.size() > 50);
   int expected = 1;
   for (const std::string& bad :

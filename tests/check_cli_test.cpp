@@ -8,6 +8,7 @@
 
 #include "catch.hpp"
 #include "compare_case.hpp"
+#include "run_program.hpp"
 #include "temp_folder.hpp"
 
 using namespace attnprof;
@@ -15,18 +16,6 @@ using namespace attnprof;
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string slurp(const fs::path& path) {
-  std::ifstream in(path);
-  std::stringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
-struct Outcome {
-  int exit_code = -1;
-  std::string out, err;
-};
 
 /// A folder with ref.csv and new.csv, in which the program runs.
 class Workplace {
@@ -46,9 +35,6 @@ class Workplace {
   TempFolder folder_;
 };
 
-bool has(const std::string& text, const std::string& piece) {
-  return text.find(piece) != std::string::npos;
-}
 size_t count(const std::string& text, const std::string& piece) {
   size_t found = 0;
   for (size_t at = text.find(piece); at != text.npos; at = text.find(piece, at + 1)) ++found;

@@ -8,26 +8,13 @@
 
 #include "catch.hpp"
 #include "compare_case.hpp"
+#include "run_program.hpp"
 #include "temp_folder.hpp"
 
 using namespace attnprof;
 
 namespace {
 
-struct Outcome {
-  int exit_code = -1;
-  std::string out, err;
-};
-
-std::string slurp(const std::string& path) {
-  std::ifstream in(path);
-  std::stringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-void put(const std::string& path, const std::string& text) {
-  std::ofstream(path) << text;
-}
 /// Runs a shell command in which ATTNPROF stands for the program.
 Outcome shell(const std::string& command) {
   const TempFolder scratch;
@@ -35,14 +22,6 @@ Outcome shell(const std::string& command) {
                            " 2>" + scratch.file("err") + " </dev/null";
   const int status = std::system(line.c_str());
   return {WEXITSTATUS(status), slurp(scratch.file("out")), slurp(scratch.file("err"))};
-}
-int lines(const std::string& text) {
-  int count = 0;
-  for (const char c : text) count += c == '\n';
-  return count;
-}
-bool has(const std::string& text, const std::string& piece) {
-  return text.find(piece) != std::string::npos;
 }
 const Cells kNaive{{"impl", "naive"}, {"time_us", "1000"}, {"time_lo_us", "998"}, {"time_hi_us", "1002"}};
 

@@ -7,6 +7,8 @@
 #include "compare/words.hpp"
 #include "compare_case.hpp"
 #include "core/error.hpp"
+#include "error_of.hpp"
+#include "text.hpp"
 
 using namespace attnprof;
 
@@ -39,17 +41,6 @@ Pair pair_with(const Cells& changes, const Cells& of_naive = {}) {
 Comparison before_after(const std::vector<Cells>& before, const std::vector<Cells>& after,
                         bool allow = false) {
   return compare_files(file_of(before, "before.csv"), file_of(after, "after.csv"), allow);
-}
-std::string error_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
-bool has(const std::string& text, const std::string& piece) {
-  return text.find(piece) != std::string::npos;
 }
 bool noted(const Comparison& c, const std::string& piece) {
   for (const std::string& note : c.notes) {

@@ -15,20 +15,14 @@
 
 #include "catch.hpp"
 #include "core/error.hpp"
+#include "error_of.hpp"
 #include "report/resume.hpp"
 #include "temp_folder.hpp"
+#include "text.hpp"
 
 using namespace attnprof;
 
 namespace {
-
-std::string content(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-}
-void put(const std::string& path, const std::string& text) {
-  std::ofstream(path, std::ios::binary) << text;
-}
 
 Record row(const char* impl, Status status = Status::ok) {
   Record r;
@@ -45,18 +39,6 @@ Record row(const char* impl, Status status = Status::ok) {
 void write_rows(const std::string& path, const std::vector<Record>& rows, bool append = false) {
   const auto sink = open_csv(path, append);
   for (const Record& r : rows) sink->write(r);
-}
-
-std::string error_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
-bool has(const std::string& text, const std::string& piece) {
-  return text.find(piece) != std::string::npos;
 }
 
 CsvTable parse(const std::string& text) {
@@ -87,8 +69,8 @@ TEST_CASE("a comma locale changes neither what is written nor what is read", "[c
   std::locale::global(before);
 
   if (!installed) WARN("de_DE is not installed here: tested with a comma std::locale only");
-  CHECK(content(folder.file("de.csv")) == content(folder.file("c.csv")));
-  CHECK(has(content(folder.file("c.csv")), ",2174.166101,"));
+  CHECK(slurp(folder.file("de.csv")) == slurp(folder.file("c.csv")));
+  CHECK(has(slurp(folder.file("c.csv")), ",2174.166101,"));
   CHECK(german_json == json);
   REQUIRE(number);
   CHECK(*number == 2174.166101);
@@ -147,7 +129,7 @@ TEST_CASE("files that a spreadsheet saved read as the clean file does", "[csv]")
 TEST_CASE("what is written has no BOM and LF line ends", "[csv]") {
   const TempFolder folder;
   write_rows(folder.file("a.csv"), {row("naive")});
-  const std::string text = content(folder.file("a.csv"));
+  const std::string text = slurp(folder.file("a.csv"));
   CHECK(text.substr(0, 7) == "schema,");
   CHECK_FALSE(has(text, "\r"));
   CHECK(text.back() == '\n');
@@ -286,31 +268,31 @@ TEST_CASE("appending cuts a torn row off and goes on", "[csv]") {
   const TempFolder folder;
   const std::string path = folder.file("a.csv");
   write_rows(path, {row("a"), row("b"), row("c")});
-  const std::string whole = content(path);
+  const std::string whole = slurp(path);
   write_rows(folder.file("two.csv"), {row("a"), row("b")});
-  const size_t two = content(folder.file("two.csv")).size();
+  const size_t two = slurp(folder.file("two.csv")).size();
   for (size_t cut = two; cut < whole.size(); ++cut) {  // wherever the third row was torn
     put(path, whole.substr(0, cut));
     const ResumeInfo info = read_resume(path);
     REQUIRE(info.rows == 2);
     REQUIRE(info.torn == (cut > two));
     write_rows(path, {row("c")}, true);
-    REQUIRE(content(path) == whole);
+    REQUIRE(slurp(path) == whole);
   }
 }
 
 TEST_CASE("appending to an absent, empty or header-torn file starts it", "[csv]") {
   const TempFolder folder;
   write_rows(folder.file("a.csv"), {row("a")});
-  const std::string whole = content(folder.file("a.csv"));
+  const std::string whole = slurp(folder.file("a.csv"));
   for (const char* start : {"", "schema,dev"}) {
     put(folder.file("b.csv"), start);
     CHECK(read_resume(folder.file("b.csv")).rows == 0);
     write_rows(folder.file("b.csv"), {row("a")}, true);
-    CHECK(content(folder.file("b.csv")) == whole);
+    CHECK(slurp(folder.file("b.csv")) == whole);
   }
   write_rows(folder.file("c.csv"), {row("a")}, true);
-  CHECK(content(folder.file("c.csv")) == whole);
+  CHECK(slurp(folder.file("c.csv")) == whole);
 }
 
 TEST_CASE("appending keeps the file's own order and extra columns", "[csv]") {
@@ -333,9 +315,9 @@ TEST_CASE("files of another kind or schema are not continued, and stay as they a
   put(path, "schema,impl\n1,naive\n");
   CHECK(has(error_of([&] { open_csv(path, true); }), "no column 'device'"));
   CHECK(has(error_of([&] { read_resume(path); }), "no column 'device'"));
-  CHECK(content(path) == "schema,impl\n1,naive\n");
+  CHECK(slurp(path) == "schema,impl\n1,naive\n");
   write_rows(path, {row("a")});
-  std::string text = content(path);
+  std::string text = slurp(path);
   text.replace(text.find('\n') + 1, 1, "7");
   put(path, text);
   CHECK(has(error_of([&] { open_csv(path, true); }), "line 2 has '7' in column 'schema'"));
@@ -392,7 +374,7 @@ TEST_CASE("a file with fewer columns is not continued: rows would lose figures",
   }
   put(path, older);
   CHECK(has(error_of([&] { open_csv(path, true); }), "no column 'ceiling_copy_gbps'"));
-  CHECK(content(path) == older);
+  CHECK(slurp(path) == older);
 }
 
 TEST_CASE("keys survive a spreadsheet that keeps 15 digits", "[csv]") {
@@ -422,5 +404,5 @@ TEST_CASE("JSON lines are continued after a torn one", "[csv]") {
   const std::string line = json_row(row("a")) + "\n";
   put(folder.file("a.jsonl"), line + line.substr(0, 40));
   open_json_lines(folder.file("a.jsonl"), true)->write(row("b"));
-  CHECK(content(folder.file("a.jsonl")) == line + json_row(row("b")) + "\n");
+  CHECK(slurp(folder.file("a.jsonl")) == line + json_row(row("b")) + "\n");
 }

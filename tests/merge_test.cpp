@@ -6,31 +6,14 @@
 
 #include "catch.hpp"
 #include "core/error.hpp"
+#include "error_of.hpp"
 #include "report/columns.hpp"
 #include "temp_folder.hpp"
+#include "text.hpp"
 
 using namespace attnprof;
 
 namespace {
-
-std::string content(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-}
-void put(const std::string& path, const std::string& text) {
-  std::ofstream(path, std::ios::binary) << text;
-}
-std::string error_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
-bool has(const std::string& text, const std::string& piece) {
-  return text.find(piece) != std::string::npos;
-}
 
 /// Row `plan_row` of a plan of six, told apart by its length.
 Record row(int64_t plan_row, const char* shard = "") {
@@ -91,7 +74,7 @@ TEST_CASE("shards given in any order make the file of one run, byte for byte", "
                     c = files.write("c.csv", {row(3), row(4)});
   for (const auto& order : {Words{a, b, c}, Words{c, b, a}}) {
     write_rows(merge(order), files.folder.file("merged.csv"));
-    CHECK(content(files.folder.file("merged.csv")) == content(one));
+    CHECK(slurp(files.folder.file("merged.csv")) == slurp(one));
   }
 }
 
@@ -102,7 +85,7 @@ TEST_CASE("a row that is in two files is there once when its cells are equal", "
   CHECK(column(merged, "plan_row") == Words{"1", "2", "3"});
   CHECK(merged.repeated == 1);
   // A spreadsheet drops trailing zeros and digits of fractions that are part of the key.
-  std::string text = content(b);
+  std::string text = slurp(b);
   text.replace(text.find(",21,10,11,"), 10, ",21.0,10.00,11,");
   CHECK(merge({a, files.text("b.csv", text)}).repeated == 1);
 }
@@ -169,8 +152,8 @@ TEST_CASE("plans follow one another, and rows of other programs come last", "[me
 
 TEST_CASE("a torn last row is left out as by --resume, and a torn header is no row", "[merge]") {
   Files files;
-  const std::string whole = content(files.write("a.csv", {row(1), row(2)}));
-  const size_t second = content(files.write("one.csv", {row(1)})).size();
+  const std::string whole = slurp(files.write("a.csv", {row(1), row(2)}));
+  const size_t second = slurp(files.write("one.csv", {row(1)})).size();
   for (size_t cut = 0; cut < whole.size(); cut += (cut < whole.size() - 20 ? 41 : 1)) {
     const CsvTable table = read_rows_to_merge(files.text("torn.csv", whole.substr(0, cut)));
     INFO(cut);
@@ -184,19 +167,19 @@ TEST_CASE("a torn last row is left out as by --resume, and a torn header is no r
 
 TEST_CASE("columns that only some files have are kept, in the first file's order", "[merge]") {
   Files files;
-  std::string text = content(files.write("a.csv", {row(2)}));
+  std::string text = slurp(files.write("a.csv", {row(2)}));
   text.insert(text.find('\n'), ",note");
   text.insert(text.size() - 1, ",\"see, below\"");
   const MergedRows merged = merge({files.write("b.csv", {row(1)}), files.text("a.csv", text)});
   CHECK(merged.header.size() == columns().size() + 1);
   CHECK(column(merged, "note") == Words{"", "see, below"});
   write_rows(merged, files.folder.file("merged.csv"));
-  CHECK(has(content(files.folder.file("merged.csv")), ",\"see, below\"\n"));
+  CHECK(has(slurp(files.folder.file("merged.csv")), ",\"see, below\"\n"));
 }
 
 TEST_CASE("files that cannot be merged are refused with file, line and column", "[merge]") {
   Files files;
-  const std::string good = content(files.write("good.csv", {row(1)}));
+  const std::string good = slurp(files.write("good.csv", {row(1)}));
   const auto with = [&](const std::string& from, const std::string& to) {
     std::string text = good;
     const size_t at = text.find(from, text.find('\n'));

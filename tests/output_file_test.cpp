@@ -10,18 +10,15 @@
 
 #include "catch.hpp"
 #include "core/error.hpp"
+#include "error_of.hpp"
 #include "report/csv.hpp"
 #include "report/resume.hpp"
 #include "temp_folder.hpp"
+#include "text.hpp"
 
 using namespace attnprof;
 
 namespace {
-
-std::string content(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-}
 
 Record row(const char* impl) {
   Record r;
@@ -30,19 +27,6 @@ Record row(const char* impl) {
       .batch = 1, .heads = 2, .kv_heads = 2, .seqlen_q = 128, .seqlen_kv = 128, .head_dim = 80};
   r.time = TimeStats{20, 19, 21, 18, 30, 20, 3, true, false};
   return r;
-}
-
-std::string error_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
-
-bool has(const std::string& text, const std::string& piece) {
-  return text.find(piece) != std::string::npos;
 }
 
 }  // namespace
@@ -55,14 +39,14 @@ TEST_CASE("a file that one run writes is refused to another, and keeps its conte
     {
       const auto sink = open(path, false);
       sink->write(row("naive"));
-      const std::string before = content(path);
+      const std::string before = slurp(path);
       for (const bool append : {false, true})
         CHECK(has(error_of([&] { open(path, append); }),
                   "'" + path + "' is being written by another attnprof"));
       CHECK(has(error_of([&] { require_writable(path); }), "is being written by another attnprof"));
-      CHECK(content(path) == before);
+      CHECK(slurp(path) == before);
       sink->write(row("flash2"));
-      CHECK(content(path).size() > before.size());
+      CHECK(slurp(path).size() > before.size());
     }
     CHECK_NOTHROW(require_writable(path));
     CHECK_NOTHROW(open(path, true));  // free again
@@ -73,11 +57,11 @@ TEST_CASE("a file opened afresh is emptied, once it is locked", "[output]") {
   const TempFolder folder;
   const std::string path = folder.file("a.csv");
   open_csv(path, false);
-  const std::string header = content(path);
+  const std::string header = slurp(path);
   open_csv(path, false)->write(row("naive"));
-  CHECK(content(path).size() > header.size());
+  CHECK(slurp(path).size() > header.size());
   open_csv(path, false);
-  CHECK(content(path) == header);
+  CHECK(slurp(path) == header);
 }
 
 TEST_CASE("whether a file can be written is found out without touching it", "[output]") {
@@ -85,7 +69,7 @@ TEST_CASE("whether a file can be written is found out without touching it", "[ou
   const std::string present = folder.file("present.csv"), absent = folder.file("absent.csv");
   std::ofstream(present, std::ios::binary) << "not ours";
   CHECK_NOTHROW(require_writable(present));
-  CHECK(content(present) == "not ours");
+  CHECK(slurp(present) == "not ours");
   CHECK_NOTHROW(require_writable(absent));
   CHECK_FALSE(std::filesystem::exists(absent));
   for (const char* other : {"-", "/dev/null", "just-a-name.csv"}) CHECK_NOTHROW(require_writable(other));

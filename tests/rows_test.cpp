@@ -9,23 +9,14 @@
 #include "catch.hpp"
 #include "compare_case.hpp"
 #include "core/error.hpp"
+#include "error_of.hpp"
 #include "temp_folder.hpp"
+#include "text.hpp"
 
 using namespace attnprof;
 
 namespace {
 
-std::string error_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
-bool has(const std::string& text, const std::string& piece) {
-  return text.find(piece) != std::string::npos;
-}
 std::string refusal(const std::string& csv) {
   return error_of([&] { rows_of(parse_csv(csv, "f.csv")); });
 }

@@ -4,25 +4,16 @@
 #include <sys/wait.h>
 
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string>
 
 #include "temp_folder.hpp"
+#include "text.hpp"
 
 struct Outcome {
   int exit_code = -1;
   std::string out;
   std::string err;
 };
-
-inline std::string slurp(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::stringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
 
 inline int lines(const std::string& text) {
   int count = 0;

@@ -7,6 +7,7 @@
 
 #include "catch.hpp"
 #include "compare/render.hpp"
+#include "text.hpp"
 
 using namespace attnprof;
 
@@ -33,10 +34,6 @@ size_t longest_line(const std::string& text) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) longest = std::max(longest, line.size());
   return longest;
-}
-
-bool has(const std::string& text, const std::string& piece) {
-  return text.find(piece) != std::string::npos;
 }
 
 constexpr int64_t kMb = 1000000;

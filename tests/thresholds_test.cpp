@@ -3,6 +3,8 @@
 #include "catch.hpp"
 #include "compare_case.hpp"
 #include "core/error.hpp"
+#include "error_of.hpp"
+#include "text.hpp"
 
 using namespace attnprof;
 
@@ -13,15 +15,7 @@ Limits limits_of(const std::string& toml, const Cells& cells = {}) {
   return parse_thresholds(toml, "t.toml").of(file.rows.front());
 }
 std::string refusal(const std::string& toml) {
-  try {
-    parse_thresholds(toml, "t.toml");
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
-bool has(const std::string& text, const std::string& piece) {
-  return text.find(piece) != std::string::npos;
+  return error_of([&] { parse_thresholds(toml, "t.toml"); });
 }
 
 }  // namespace

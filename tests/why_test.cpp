@@ -6,6 +6,7 @@
 
 #include "catch.hpp"
 #include "compare_case.hpp"
+#include "text.hpp"
 
 using namespace attnprof;
 
@@ -22,9 +23,6 @@ Row row_with_ceilings(const std::string& names, const std::string& values, const
   csv.insert(csv.size() - 1, "," + values);
   csv.insert(end, "," + names);
   return rows_of(parse_csv(csv, "a.csv")).rows.at(0);
-}
-bool has(const std::string& text, const std::string& piece) {
-  return text.find(piece) != std::string::npos;
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ class Loader {
         q_map_(q),
         k_map_(k),
         v_map_(v),
-                keep_(l2_evict_last_policy()),
+        keep_(l2_evict_last_policy()),
         drop_(l2_evict_first_policy()) {}
 
   __device__ __forceinline__ void load_q(int buffer, int warpgroup, const TileWork& work) {

@@ -38,8 +38,8 @@ int64_t blocks(const Problem& p, const KernelConfig& config, int64_t multiproces
   const auto waves = [&](int64_t count) { return (tiles + count - 1) / count; };
   const int64_t in_step = multiprocessors / per_head * per_head;  // blocks that whole heads keep busy
   const bool same_length = !p.causal;
-  if (same_length && in_step > 0 && waves(in_step) == waves(multiprocessors)) return std::min(tiles, in_step);
-  return std::min(tiles, multiprocessors);
+  const bool idle = same_length && in_step > 0 && waves(in_step) == waves(multiprocessors);
+  return std::min(tiles, idle ? in_step : multiprocessors);
 }
 
 int64_t section_heads(const Problem& p, const KernelConfig& config, int64_t blocks) {

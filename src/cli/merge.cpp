@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
@@ -10,6 +9,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/say.hpp"
+#include "cli/typed.hpp"
 #include "core/error.hpp"
 #include "report/merge.hpp"
 
@@ -24,8 +24,7 @@ struct MergeOptions {
 
 void check(const MergeOptions& o) {
   for (const std::string& file : o.files) {
-    std::error_code ignored;
-    if (file == o.out || std::filesystem::equivalent(file, o.out, ignored)) {
+    if (same_file(file, o.out)) {
       throw UsageError(fmt::format("-o '{}' is one of the files to merge; give another name", o.out));
     }
   }

@@ -28,19 +28,9 @@ struct ReportOptions {
   std::optional<double> copy_gbps, matrix_tflops;
 };
 
-/// Each once, in the order of the file.
-std::vector<std::string_view> impls_of(const RowFile& file) {
-  std::vector<std::string_view> impls;
-  for (const Row& row : file.rows) {
-    const std::string_view impl = row.text("impl");
-    if (std::find(impls.begin(), impls.end(), impl) == impls.end()) impls.push_back(impl);
-  }
-  return impls;
-}
-
 /// What speed-ups refer to: as asked, else naive where the file has it, else its first implementation.
 std::string reference_of(const RowFile& file, const std::string& asked) {
-  const std::vector<std::string_view> impls = impls_of(file);
+  const std::vector<std::string> impls = implementations(file);
   const auto has = [&](std::string_view impl) {
     return std::find(impls.begin(), impls.end(), impl) != impls.end();
   };
@@ -49,7 +39,7 @@ std::string reference_of(const RowFile& file, const std::string& asked) {
                                  file.file, fmt::join(impls, ", ")));
   }
   if (!asked.empty()) return asked;
-  return has("naive") ? "naive" : std::string(impls.front());
+  return has("naive") ? "naive" : impls.front();
 }
 
 /// The sentences of `attnprof compare`: geometric means first, then each implementation's pairs.

@@ -17,7 +17,6 @@
 #include "cli/device_choice.hpp"
 #include "cli/dry_run.hpp"
 #include "cli/interrupt.hpp"
-#include "cli/registry.hpp"
 #include "cli/say.hpp"
 #include "cli/sweep_options.hpp"
 #include "cli/terminal.hpp"

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <filesystem>
 #include <memory>
 
@@ -19,6 +18,7 @@
 #include "cli/terminal.hpp"
 #include "cli/tune_report.hpp"
 #include "cli/tuned_files.hpp"
+#include "cli/typed.hpp"
 #include "core/error.hpp"
 #include "gpu/gpu.hpp"
 #include "report/csv.hpp"
@@ -231,9 +231,6 @@ ExitCode summarise(const TuneCommand& o, const std::vector<TunedShape>& shapes, 
 }
 
 int run_tune(TuneCommand o) {
-  if (std::isnan(o.budget_s) || std::isnan(o.tune.run.stopping.budget_s) || std::isnan(o.tune.min_speedup)) {
-    throw UsageError("--budget, --max-time and --min-speedup take numbers, not nan");
-  }
   const bool show_progress = isatty(STDERR_FILENO) != 0 && !o.quiet;
   const DeviceChoice choice = choose_device(o.device);
   if (o.axes.impl.empty()) o.axes.impl = {"fused"};
@@ -284,16 +281,16 @@ void setup(CLI::App& app, TuneCommand& o) {
   app.add_flag("--quiet", o.quiet, "No table, no progress")->group("Output");
   app.add_option("--budget", o.budget_s,
                  "Seconds of measuring, all shapes together; compiling comes before and does not count")
-      ->check(CLI::Range(0.001, 864000.0))
+      ->check(number_within(0.001, 864000.0))
       ->capture_default_str()
       ->group("Measuring");
   app.add_option("--max-time", o.tune.run.stopping.budget_s, "Seconds for one candidate in one round")
-      ->check(CLI::Range(0.001, 86400.0))
+      ->check(number_within(0.001, 86400.0))
       ->capture_default_str()
       ->group("Measuring");
   app.add_option("--min-speedup", o.tune.min_speedup,
                  "The default stays unless another is that much faster, and by more than the noise")
-      ->check(CLI::Range(1.0, 100.0))
+      ->check(number_within(1.0, 100.0))
       ->capture_default_str()
       ->group("Measuring");
   app.add_option("--cache", o.cache, "cold: evict the last-level cache before each launch (default); hot")

@@ -16,14 +16,18 @@ CLI::Validator number_within(double low, double high) {
         if (value && *value >= low && *value <= high) return std::string();
         return fmt::format("'{}' is not a number from {} to {}", text, low, high);
       },
-      "");
+      fmt::format("NUMBER in [{} - {}]", low, high));
+}
+
+bool same_file(const std::string& a, const std::string& b) {
+  std::error_code ignored;
+  return a == b || std::filesystem::equivalent(a, b, ignored);
 }
 
 void refuse_overwriting(const char* option, const std::string& output,
                         const std::vector<std::string>& inputs) {
   for (const std::string& input : inputs) {
-    std::error_code ignored;
-    if (output != "-" && std::filesystem::equivalent(output, input, ignored))
+    if (output != "-" && same_file(output, input))
       throw UsageError(
           fmt::format("{}: '{}' is read as well and would be lost; write elsewhere", option, output));
   }

@@ -10,8 +10,11 @@ namespace attnprof {
 /// A finite number in [low, high]. CLI::Range lets "nan" pass, since nothing compares with it.
 CLI::Validator number_within(double low, double high);
 
+/// Two names of one file, which need not exist yet; links and detours are seen through where it does.
+bool same_file(const std::string& a, const std::string& b);
+
 /// Throws UsageError when `output` is one of `inputs`: writing it would destroy what is read. `option` is
-/// named.
+/// named. "-" is two things, and may be both.
 void refuse_overwriting(const char* option, const std::string& output,
                         const std::vector<std::string>& inputs);
 

@@ -10,6 +10,7 @@
 
 #include "core/error.hpp"
 #include "report/columns.hpp"
+#include "report/human.hpp"
 
 namespace attnprof {
 
@@ -35,15 +36,6 @@ std::vector<std::vector<Row>> grouped_by_problem(const RowFile& file) {
     groups[found->second].push_back(row);
   }
   return groups;
-}
-
-std::vector<std::string> implementations(const RowFile& file) {
-  std::vector<std::string> names;
-  for (const Row& row : file.rows) {
-    const std::string name(row.text("impl"));
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-  }
-  return names;
 }
 
 bool is_named(const Row& row, const std::string& reference) {
@@ -82,16 +74,12 @@ void require_known(const RowFile& file, const std::string& reference) {
   throw UsageError(fmt::format("--reference '{}' is not in {}; there are: {}", reference, file.file, known));
 }
 
-std::string counted(size_t n, const char* one, const char* many) {
-  return fmt::format("{} {}", n, n == 1 ? one : many);
-}
-
 void note_file(Comparison& c, const RowFile& file) {
   if (file.torn_last_row)
     c.notes.push_back(fmt::format("{}: the last line was cut off and is left out", file.file));
   if (file.repeats > 0) {
     c.notes.push_back(fmt::format("{}: {} left out: the row with the median time stands for repeats",
-                                  file.file, counted(file.repeats, "row", "rows")));
+                                  file.file, number_of(file.repeats, "row")));
   }
   size_t unconverged = 0;
   std::map<std::string, size_t> unverified;
@@ -102,13 +90,13 @@ void note_file(Comparison& c, const RowFile& file) {
   }
   for (const auto& [why, rows] : unverified) {
     c.notes.push_back(
-        fmt::format("{}: {} without ratios, not verified: {}", file.file, counted(rows, "row", "rows"), why));
+        fmt::format("{}: {} without ratios, not verified: {}", file.file, number_of(rows, "row"), why));
   }
   if (unconverged > 0) {
     c.notes.push_back(
         fmt::format("{}: in {} the interval of the time was wider than asked for when its time "
                     "budget ended",
-                    file.file, counted(unconverged, "row", "rows")));
+                    file.file, number_of(unconverged, "row")));
   }
 }
 
@@ -192,8 +180,8 @@ Comparison compare_within(const RowFile& file, const std::string& reference) {
   if (reference.empty()) c.from_name = names.size() == 1 ? *names.begin() : "reference";
   note_file(c, file);
   if (without > 0) {
-    c.notes.push_back(fmt::format("{}: {} without a row of {}", file.file,
-                                  counted(without, "problem", "problems"), reference));
+    c.notes.push_back(
+        fmt::format("{}: {} without a row of {}", file.file, number_of(without, "problem"), reference));
   }
   return c;
 }

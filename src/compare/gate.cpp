@@ -48,13 +48,9 @@ std::vector<double> values(const std::vector<Row>& rows, std::string_view column
 /// The same machine, but for what a time depends on.
 enum class Machine { same, board_or_driver, model };
 
-/// How the machines differ, in words for a warning.
-Machine machine_difference(const Row& a, const Row& b, std::string& difference) {
-  difference = device_difference(a, b);
+Machine machines_of(const Row& a, const Row& b) {
   if (a.text("device_name") != b.text("device_name")) return Machine::model;
-  if (difference.empty() && a.driver() != b.driver())
-    difference = fmt::format("driver {} against {}", a.driver(), b.driver());
-  return difference.empty() ? Machine::same : Machine::board_or_driver;
+  return machine_difference(a, b).empty() ? Machine::same : Machine::board_or_driver;
 }
 
 class Gate {
@@ -154,8 +150,8 @@ class Gate {
   void both(const MatchedCase& c) {
     limits_ = options_.thresholds.of(c.after.front());
     if (!statuses(c)) return;
-    std::string difference;
-    Machine machine = machine_difference(c.before.front(), c.after.front(), difference);
+    Machine machine = machines_of(c.before.front(), c.after.front());
+    const std::string difference = machine_difference(c.before.front(), c.after.front());
     if (machine != Machine::same &&
         std::find(differences_.begin(), differences_.end(), difference) == differences_.end()) {
       differences_.push_back(difference);

@@ -27,11 +27,6 @@ std::string verdict_word(const GateReport& report) {
 
 namespace {
 
-/// "1 case", "3 cases".
-std::string number_of(size_t count, const char* noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
 /// "+2.1%"; what is no percentage any more as a factor.
 std::string rise(double share) {
   if (share < 1) return "+" + three_digits(100 * share) + "%";

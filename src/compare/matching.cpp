@@ -18,9 +18,7 @@ std::string device_text(const Row& row) {
 
 void require_one_machine(const std::vector<Row>& repeats) {
   for (const Row& row : repeats) {
-    std::string difference = device_difference(repeats.front(), row);
-    if (difference.empty() && row.driver() != repeats.front().driver())
-      difference = fmt::format("driver {} against {}", repeats.front().driver(), row.driver());
+    const std::string difference = machine_difference(repeats.front(), row);
     if (difference.empty()) continue;
     throw UsageError(
         fmt::format("{} and {} are not repeats of one run: {}; repeats tell the noise of one machine",

@@ -248,6 +248,21 @@ std::string device_difference(const Row& a, const Row& b) {
   return "";
 }
 
+std::string machine_difference(const Row& a, const Row& b) {
+  const std::string difference = device_difference(a, b);
+  if (!difference.empty() || a.driver() == b.driver()) return difference;
+  return fmt::format("driver {} against {}", a.driver(), b.driver());
+}
+
+std::vector<std::string> implementations(const RowFile& file) {
+  std::vector<std::string> names;
+  for (const Row& row : file.rows) {
+    const std::string name(row.text("impl"));
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  return names;
+}
+
 std::optional<double> resolved_time_us(const Row& row) {
   if (!row.ok() || row.text("below_resolution") == "1") return std::nullopt;
   return row.number("time_us");

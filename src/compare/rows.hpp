@@ -96,6 +96,11 @@ RowFile rows_of(const std::vector<Record>& records);
 /// Why times of these two must not be compared: "gpu NVIDIA H100 against cpu AMD EPYC 9B14"; "" when it is
 /// the same device. The index of a GPU says nothing; UUIDs count when both are known.
 std::string device_difference(const Row& a, const Row& b);
+/// The same, or else "driver 580 against 575": a time depends on it, too.
+std::string machine_difference(const Row& a, const Row& b);
+
+/// Those that the file holds, each once, in its order.
+std::vector<std::string> implementations(const RowFile& file);
 
 // Figures that follow from the cells; empty when the row is not ok, or where they would mislead.
 

@@ -25,6 +25,22 @@ CuptiCounters::CuptiCounters(GpuDevice& gpu) : gpu_(gpu) {
   }
 }
 
+namespace {
+
+/// Charges the write-back of what a launch left dirty: its writes become those of `launched` and `drain`
+/// together.
+void charge_drain(Counters& c, const Counters& launched, const Counters& drain) {
+  c.drained = launched.hbm_write_bytes && drain.hbm_write_bytes;
+  if (c.drained) {
+    c.hbm_write_bytes = *launched.hbm_write_bytes + *drain.hbm_write_bytes;
+  } else {
+    c.hbm_write_bytes.reset();
+    c.status = "invalid";
+  }
+}
+
+}  // namespace
+
 void CuptiCounters::refuse(const std::string& cause, const std::string& message) {
   cause_ = cause;
   hint_ = "no hardware counters (" + cause + "): " + message + "; " + counter_cure(cause);
@@ -76,17 +92,7 @@ Counters CuptiCounters::count(Prepared& work, const CounterRequest& request) {
   };
   Counters counters = values(hot ? ranges - 1 : 0);
   counters.passes = passes;
-  if (request.drain) {
-    const Counters clean = values(0);
-    const Counters drain = values(1);
-    counters.drained = clean.hbm_write_bytes && drain.hbm_write_bytes;
-    if (counters.drained) {
-      counters.hbm_write_bytes = *clean.hbm_write_bytes + *drain.hbm_write_bytes;
-    } else {
-      counters.hbm_write_bytes.reset();
-      counters.status = "invalid";
-    }
-  }
+  if (request.drain) charge_drain(counters, values(0), values(1));
   return counters;
 }
 
@@ -136,14 +142,8 @@ std::vector<Counters> CuptiCounters::count_steps(Prepared& work, size_t steps,
   if (!drain) return counted;
   const Counters drained = counted.back();
   counted.pop_back();
-  Counters& last = counted.back();
-  last.drained = last.hbm_write_bytes && drained.hbm_write_bytes;
-  if (last.drained) {
-    last.hbm_write_bytes = *last.hbm_write_bytes + *drained.hbm_write_bytes;
-  } else {
-    last.hbm_write_bytes.reset();
-    last.status = "invalid";
-  }
+  const Counters last = counted.back();
+  charge_drain(counted.back(), last, drained);
   return counted;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <sstream>
 #include <utility>
 
 #include "core/error.hpp"
@@ -38,6 +39,23 @@ int samples_per_turn(const std::vector<double>& samples_us, int max_samples) {
   const int left = max_samples - static_cast<int>(samples_us.size());
   return std::clamp(static_cast<int>(kTurnUs / typical_us), 1,
                     std::min(kMaxSamplesPerTurn, std::max(1, left)));
+}
+
+/// The median clock, and every reason for throttling that was seen: a single look at the end misses what went
+/// on in between.
+ClockReading clocks_over(const std::vector<ClockReading>& readings) {
+  ClockReading all;
+  std::vector<double> clocks_mhz;
+  for (const ClockReading& reading : readings) {
+    if (reading.sm_mhz) clocks_mhz.push_back(*reading.sm_mhz);
+    std::istringstream reasons(reading.throttle_reasons);
+    for (std::string reason; std::getline(reasons, reason, '|');) {
+      if (('|' + all.throttle_reasons + '|').find('|' + reason + '|') != std::string::npos) continue;
+      all.throttle_reasons += (all.throttle_reasons.empty() ? "" : "|") + reason;
+    }
+  }
+  if (!clocks_mhz.empty()) all.sm_mhz = static_cast<int>(stats::median(clocks_mhz));
+  return all;
 }
 
 /// Every record followed by those of its kernels.
@@ -81,9 +99,9 @@ struct Runner::Active {
   std::unique_ptr<Prepared> work;
   std::vector<double> samples_us;
   double elapsed_s = 0;
-  bool timing = true;              ///< has not enough samples yet
-  std::vector<double> clocks_mhz;  ///< after each turn
-  bool spent = false;              ///< may take no more of them
+  std::vector<ClockReading> clocks;  ///< after each turn
+  bool timing = true;                ///< has not enough samples yet
+  bool spent = false;                ///< may take no more of them
 
   bool alive() const { return record->status == Status::ok; }
   /// Runs `step`; an error in it becomes this row's status, the others go on.
@@ -177,21 +195,6 @@ void Runner::warm_up(std::vector<Active>& cases) {
   }
 }
 
-/// The median of the clocks after each turn, and every reason for throttling that was seen at one of them: a
-/// single look at the end misses what went on in between.
-void Runner::note_clocks(Active& active, const ClockReading& now) {
-  ClockReading& seen = active.record->clocks;
-  if (now.sm_mhz) active.clocks_mhz.push_back(*now.sm_mhz);
-  if (!active.clocks_mhz.empty()) seen.sm_mhz = static_cast<int>(stats::median(active.clocks_mhz));
-  std::string_view rest = now.throttle_reasons;
-  while (!rest.empty()) {
-    const std::string_view reason = rest.substr(0, rest.find('|'));
-    rest.remove_prefix(std::min(rest.size(), reason.size() + 1));
-    if (('|' + seen.throttle_reasons + '|').find(fmt::format("|{}|", reason)) == std::string::npos)
-      seen.throttle_reasons += (seen.throttle_reasons.empty() ? "" : "|") + std::string(reason);
-  }
-}
-
 void Runner::take_turn(Active& active, const std::atomic<bool>& stop) {
   const Range range(device_, active.name);
   const double start_s = now_s_();
@@ -204,7 +207,7 @@ void Runner::take_turn(Active& active, const std::atomic<bool>& stop) {
   active.timing = !hurry && !stats::enough(options_.stopping, active.samples_us, active.elapsed_s);
   active.spent = hurry || active.elapsed_s >= options_.stopping.budget_s ||
                  static_cast<int>(active.samples_us.size()) >= options_.stopping.max_samples;
-  note_clocks(active, device_.clocks());
+  active.clocks.push_back(device_.clocks());
 }
 
 void Runner::time_interleaved(std::vector<Active>& cases, const std::atomic<bool>& stop) {
@@ -221,8 +224,9 @@ void Runner::time_interleaved(std::vector<Active>& cases, const std::atomic<bool
     std::reverse(timing.begin(), timing.end());
   }
   for (Active& active : cases) {
-    if (!active.alive()) continue;
     Record& record = *active.record;
+    record.clocks = clocks_over(active.clocks);
+    if (!active.alive()) continue;
     record.time = stats::summarise(options_.stopping, active.samples_us, options_.warmups,
                                    device_.timer_resolution_us());
     if (record.time->samples == 0) {

@@ -52,7 +52,6 @@ class Runner {
   std::vector<Active> activate(const PlannedRow* begin, const PlannedRow* end, const Operands& operands,
                                std::vector<Record>& records);
   void warm_up(std::vector<Active>& cases);
-  void note_clocks(Active& active, const ClockReading& now);
   void take_turn(Active& active, const std::atomic<bool>& stop);
   void time_interleaved(std::vector<Active>& cases, const std::atomic<bool>& stop);
   void count(Active& active);

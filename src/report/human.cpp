@@ -58,6 +58,10 @@ std::string three_digits(double value) {
   return fmt::format("{:.2g}", value);
 }
 
+std::string number_of(size_t count, const char* noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
 std::string human_count(int64_t value) {
   if (value > 0 && value % (int64_t{1} << 20) == 0) return fmt::format("{}m", value >> 20);
   if (value > 0 && value % 1024 == 0) return fmt::format("{}k", value / 1024);

@@ -1,10 +1,10 @@
 #include "report/tuned_csv.hpp"
 
 #include <fmt/format.h>
-#include <cmath>
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <tuple>
 
 #include "core/error.hpp"

@@ -4,10 +4,14 @@
 #ifdef ATTNPROF_WITH_CUDA
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
+#include <memory>
+#include <vector>
 
 #include "core/bound.hpp"
 #include "gpu/ceilings.hpp"
+#include "gpu/peak_kernels.hpp"
 #include "gpu_case.hpp"
 #include "report/ceilings_text.hpp"
 
@@ -89,5 +93,56 @@ TEST_CASE("what a sweep needs of the ceilings takes about a second", "[gpu]") {
   CHECK(rates.launch_us);
   // Its memory is given back, so that what was planned to fit still does (libraries keep a little).
   CHECK(gpu->free_bytes() > free_before - (int64_t{512} << 20));
+}
+
+TEST_CASE("the kernels behind the ceilings go over all of their bytes and no others", "[gpu][small]") {
+  std::string why;
+  Device* const gpu = gpu_test::device(&why);
+  if (gpu == nullptr) {
+    WARN("skipped: " << why);
+    return;
+  }
+  constexpr int64_t kBytes = int64_t{1} << 20, kGuard = 4096;
+  const std::unique_ptr<Buffer> from = gpu->allocate(kBytes + kGuard), to = gpu->allocate(kBytes + kGuard);
+  gpu->fill_bytes(from->data(), 0xAB, kBytes + kGuard);
+  gpu->fill_bytes(to->data(), 0xCD, kBytes + kGuard);
+  const auto bytes_of = [&](Buffer& buffer) {
+    std::vector<uint8_t> bytes(static_cast<size_t>(buffer.size_bytes()));
+    gpu->download(bytes.data(), buffer.data(), buffer.size_bytes());
+    return bytes;
+  };
+  const auto whole_guard = [&](const std::vector<uint8_t>& bytes, uint8_t value) {
+    return std::all_of(bytes.begin() + kBytes, bytes.end(), [&](uint8_t b) { return b == value; });
+  };
+
+  MemoryPasses writing(as_gpu(*gpu), MemoryUse::write, *from, *to, kBytes, 2);
+  gpu->run(writing);
+  const std::vector<uint8_t> written = bytes_of(*from);
+  CHECK(whole_guard(written, 0xAB));
+  // A 16-byte element that nobody wrote would still hold the value of the fill.
+  for (int64_t at = 0; at < kBytes; at += 16) {
+    const auto* element = &written[static_cast<size_t>(at)];
+    REQUIRE(!std::all_of(element, element + 16, [](uint8_t b) { return b == 0xAB; }));
+  }
+
+  MemoryPasses copying(as_gpu(*gpu), MemoryUse::copy, *to, *from, kBytes, 1);
+  gpu->run(copying);
+  const std::vector<uint8_t> copied = bytes_of(*to);
+  CHECK(std::equal(written.begin(), written.begin() + kBytes, copied.begin()));
+  CHECK(whole_guard(copied, 0xCD));
+
+  MemoryPasses reading(as_gpu(*gpu), MemoryUse::read, *to, *from, kBytes, 3);
+  gpu->run(reading);
+  CHECK(bytes_of(*to) == copied);  // only a sink that is never written
+  CHECK(reading.bytes() == 3.0 * kBytes);
+  CHECK(copying.bytes() == 2.0 * kBytes);
+
+  for (const char* entry : {"fma_chains", "exp_chains"}) {
+    ArithmeticChains chains(as_gpu(*gpu), entry, 8);
+    gpu->run(chains);
+    CHECK(chains.operations() > 0);
+  }
+  EmptyLaunches launches(as_gpu(*gpu), 3);
+  gpu->run(launches);
 }
 #endif

@@ -11,6 +11,7 @@
 #include "host/host_device.hpp"
 #include "host/peak.hpp"
 #include "report/csv.hpp"
+#include "run_program.hpp"
 #include "temp_folder.hpp"
 #include "text.hpp"
 
@@ -145,6 +146,52 @@ TEST_CASE("rows are held against the rate of their dtype, on the host always tha
   const DeviceCeilings host = rates_of(list, DeviceKind::host);
   CHECK(host.matrix_tflops(DType::bf16) == 60.5);
   CHECK(host.matrix_tflops(DType::fp16) == 60.5);
+}
+
+TEST_CASE("of two lists the better value counts: the higher rate, the shorter time", "[ceilings]") {
+  const CeilingList known = a_report().list;
+  CeilingList again;
+  again.add({"copy", std::nullopt, 4000, "GB/s", "again"});
+  again.add({"exp", std::nullopt, 5000, "Gexp/s", "again"});
+  again.add({"launch_interval", std::nullopt, 1.0, "us", "again"});
+  again.add({"new", std::nullopt, 1, "GB/s", "again"});
+  const CeilingList best = best_of(known, again);
+  CHECK(best.scope == CeilingScope::full);
+  CHECK(best.values.size() == known.values.size() + 1);
+  CHECK(best.find("copy") == 4281.25);
+  CHECK(best.find("exp") == 5000);
+  CHECK(best.find("launch_interval") == 1.0);
+  CHECK(best.find("new") == 1);
+  CHECK(best_of(known, {}).values == known.values);
+}
+
+TEST_CASE("a sweep whose rows beat the cached ceilings measures those again, and keeps the better ones",
+          "[ceilings][cli]") {
+  const TempFolder folder;
+  const std::string cache = "XDG_CACHE_HOME=" + folder.path.string();
+  REQUIRE(run_program("ceilings --device cpu --threads 1", cache).exit_code == 0);
+  std::filesystem::path file;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path / "attnprof")) file = entry.path();
+  CeilingReport low = parse_ceilings_csv(*read_checked_file(file).text, "c.csv");
+  for (CeilingValue& value : low.list.values) {
+    if (value.name == "fp32_fma") value.value = 1e-6;  // as if something else had had the cores
+  }
+  const std::string sweep =
+      "sweep --device cpu --threads 1 --impl naive --seqlen 64,96 --heads 1 --max-time 0.01 --csv -";
+  write_checked_file(file, ceilings_csv(low));
+  const Outcome kept = run_program(sweep + " --no-ceilings", cache);
+  CHECK(kept.err.find("measuring again") == std::string::npos);
+  CHECK(kept.out.find("faster than the measured") != std::string::npos);
+
+  const Outcome mended = run_program(sweep, cache);
+  CHECK(mended.exit_code == 0);
+  const size_t said = mended.err.find("measuring again");
+  CHECK(said != std::string::npos);
+  CHECK(mended.err.find("measuring again", said + 1) == std::string::npos);  // once in a sweep
+  CHECK(mended.out.find("faster than the measured") == std::string::npos);
+  const CeilingReport now = parse_ceilings_csv(*read_checked_file(file).text, "c.csv");
+  CHECK(*now.list.find("fp32_fma") > 1e-5);
+  CHECK(now.list.scope == CeilingScope::full);
 }
 
 TEST_CASE("what is no positive number is no ceiling", "[ceilings]") {

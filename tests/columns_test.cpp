@@ -213,6 +213,36 @@ TEST_CASE("bytes faster than the ceiling are marked, and name no bound", "[colum
   CHECK(ceiling_warning(r).empty());
 }
 
+TEST_CASE("a row beats ceilings by measured bytes or by arithmetic, not by bytes that caches may serve",
+          "[columns]") {
+  Record r = measured_row();
+  r.device.kind = DeviceKind::gpu;
+  CHECK_FALSE(beats_ceilings(r));        // none are known
+  r.conditions.ceilings.copy_gbps = 59;  // the row has 60: within the error of a ceiling
+  CHECK_FALSE(beats_ceilings(r));
+  r.conditions.ceilings.copy_gbps = 50;
+  CHECK(beats_ceilings(r));
+  r.counters.source = BytesSource::counted;
+  CHECK_FALSE(beats_ceilings(r));
+  r.conditions.ceilings.exp_gops = 1e-6;
+  CHECK(beats_ceilings(r));
+  r.status = Status::failed;
+  CHECK_FALSE(beats_ceilings(r));
+}
+
+TEST_CASE("rows at a throttled clock are counted in a note that names the cure", "[columns]") {
+  Record cool = measured_row(), hot = measured_row(), rested = measured_row(), failed = measured_row();
+  cool.clocks.throttle_reasons = "";
+  hot.clocks.throttle_reasons = rested.clocks.throttle_reasons = failed.clocks.throttle_reasons =
+      "sw_power_cap";
+  rested.conditions.rest = 1;
+  failed.status = Status::failed;
+  CHECK(throttling_note({cool, rested, failed}).empty());
+  const std::string note = throttling_note({cool, hot, hot, failed});
+  CHECK(note.find("2 of 3 rows (sw_power_cap)") != std::string::npos);
+  CHECK(note.find("--rest") != std::string::npos);
+}
+
 TEST_CASE("without ceilings, or without a measurement, nothing is said about them", "[columns]") {
   const Record unknown = measured_row();
   Record failed = measured_row();
@@ -264,6 +294,7 @@ TEST_CASE("the key tells every axis apart, and nothing else", "[columns]") {
   CHECK(differs([](Record& r) { r.device.kind = DeviceKind::gpu; }));
   CHECK(differs([](Record& r) { r.device.multiprocessors = 4; }));
   CHECK(differs([](Record& r) { r.conditions.cache = CacheMode::hot; }));
+  CHECK(differs([](Record& r) { r.conditions.rest = 3; }));
   CHECK(differs([](Record& r) { r.planned.problem.pass = Pass::bwd; }));
   CHECK(differs([](Record& r) { r.planned.problem.dtype = DType::bf16; }));
   CHECK(differs([](Record& r) { r.planned.problem.batch = 3; }));

@@ -59,9 +59,10 @@ class FakeDevice : public Device {
   }
   ClockReading clocks() override { return next_clocks ? next_clocks(clock_readings_++) : ClockReading{}; }
   void run(Prepared& work) override { work.launch(); }
-  std::vector<double> sample_us(Prepared& work, CacheMode cache, int count) override {
+  std::vector<double> sample_us(Prepared& work, const Sampling& sampling, int count) override {
     order.push_back(&work);
-    caches.push_back(cache);
+    caches.push_back(sampling.cache);
+    rests_us.push_back(sampling.rest_us);
     std::vector<double> samples;
     for (int i = 0; i < count; ++i) {
       work.launch();
@@ -78,6 +79,7 @@ class FakeDevice : public Device {
   int samples_taken = 0;
   std::vector<Prepared*> order;
   std::vector<CacheMode> caches;
+  std::vector<double> rests_us;
 
  private:
   DeviceInfo info_;

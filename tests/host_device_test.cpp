@@ -171,6 +171,20 @@ TEST_CASE("Launches too short for the clock are repeated in hot samples, and nev
   }
 }
 
+TEST_CASE("A rest passes before each sample and is no part of it", "[host][measurement]") {
+  const auto host = open_host(1);
+  Work millisecond{std::chrono::microseconds(1000)};
+  for (const CacheMode cache : {CacheMode::hot, CacheMode::cold}) {
+    host->sample_us(millisecond, cache, 1);  // sets up the eviction
+    const auto start = std::chrono::steady_clock::now();
+    const std::vector<double> samples = host->sample_us(millisecond, {cache, 50e3}, 4);
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+    CHECK(samples.size() == 4);
+    CHECK(spent.count() > 0.2);
+    for (const double us : samples) CHECK(us < 50e3);
+  }
+}
+
 TEST_CASE("Cold samples find the caches emptied", "[host][measurement]") {
   // Reads 8 MiB: from memory it takes longer than from a last-level cache that holds it.
   class Reader : public Prepared {

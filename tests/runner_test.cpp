@@ -1,5 +1,6 @@
 #include "measure/runner.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <limits>
@@ -127,6 +128,40 @@ TEST_CASE("the cache mode asked for reaches the device", "[runner]") {
   f.options.cache = CacheMode::hot;
   f.run({row_of(f.right, small())});
   for (CacheMode mode : f.device.caches) CHECK(mode == CacheMode::hot);
+}
+
+TEST_CASE("samples of one turn alone do not end sampling: an interval counts from six turns on", "[runner]") {
+  Fixture f;
+  f.device.next_sample_us = [](int) { return 100.0; };
+  const Record record = f.run({row_of(f.right, small()), row_of(f.lazy, small())}).front();
+  CHECK(record.time->converged);
+  std::set<Prepared*> works(f.device.order.begin(), f.device.order.end());
+  for (Prepared* work : works)
+    CHECK(std::count(f.device.order.begin(), f.device.order.end(), work) >= 1 + 6);  // one warms up
+  f.device.order.clear();
+  f.options.stopping.max_samples = 8;
+  CHECK(f.run({row_of(f.right, small())}).front().time->samples == 8);
+}
+
+TEST_CASE("a rest is a multiple of the sample before it, and none unless asked for", "[runner]") {
+  Fixture f;
+  f.device.next_sample_us = [](int i) { return i == 0 ? 400.0 : 100.0; };  // the first is the warm-up's
+  f.run({row_of(f.right, small())});
+  for (const double rest_us : f.device.rests_us) CHECK(rest_us == 0);
+  f.device.rests_us.clear();
+  f.device.samples_taken = 0;
+  f.options.rest = 3;
+  const Record record = f.run({row_of(f.right, small())}).front();
+  REQUIRE(f.device.rests_us.size() > 2);
+  CHECK(f.device.rests_us[0] == 0);  // of the warm-up
+  CHECK(f.device.rests_us[1] == 1200);
+  CHECK(f.device.rests_us[2] == 300);
+  CHECK(record.time->median_us == 100);  // no part of a sample
+
+  f.device.rests_us.clear();
+  f.device.next_sample_us = [](int) { return 5e6; };
+  f.run({row_of(f.right, small())});
+  CHECK(f.device.rests_us.back() == 1e6);  // long cases do not wait for minutes
 }
 
 TEST_CASE("sampling goes on until the interval is narrow, and says when it never was", "[runner]") {

@@ -38,6 +38,18 @@ Lookup look_up(const std::filesystem::path& path, const CeilingIdentity& now, Ce
   return {std::move(report), ""};
 }
 
+std::filesystem::path cache_path(const CeilingRequest& request, const CeilingIdentity& identity) {
+  return request.folder.empty() ? std::filesystem::path() : ceilings_file(request.folder, identity);
+}
+
+/// What is missing today may be there tomorrow: only a whole list is kept.
+void keep(const CeilingReport& report, const std::filesystem::path& path) {
+  if (!path.empty() && report.list.message.empty() && !report.list.values.empty() &&
+      !write_checked_file(path, ceilings_csv(report))) {
+    say("ceilings: cannot write {}; they are measured again next time", path.string());
+  }
+}
+
 }  // namespace
 
 CeilingList measure_device_ceilings(Device& device, CeilingScope scope) {
@@ -56,8 +68,7 @@ CeilingReport device_ceilings(Device& device, const CeilingRequest& request,
                               const std::function<void(const std::string& why)>& announce,
                               const MeasureCeilings& measure) {
   const CeilingIdentity identity = ceiling_identity(device.info(), request.hostname, request.tool_version);
-  const std::filesystem::path path =
-      request.folder.empty() ? std::filesystem::path() : ceilings_file(request.folder, identity);
+  const std::filesystem::path path = cache_path(request, identity);
   std::string why = "--refresh";
   if (!request.refresh) {
     Lookup found;
@@ -72,11 +83,16 @@ CeilingReport device_ceilings(Device& device, const CeilingRequest& request,
   if (request.cached_only) return {identity, "", {}, std::nullopt};
   if (announce) announce(why);
   CeilingReport report{identity, utc_now(), measure(device, request.scope), std::nullopt};
-  // What is missing today may be there tomorrow: only a whole list is kept.
-  if (!path.empty() && report.list.message.empty() && !report.list.values.empty() &&
-      !write_checked_file(path, ceilings_csv(report))) {
-    say("ceilings: cannot write {}; they are measured again next time", path.string());
-  }
+  keep(report, path);
+  return report;
+}
+
+CeilingReport better_ceilings(Device& device, const CeilingRequest& request, const CeilingReport& known,
+                              const MeasureCeilings& measure) {
+  const CeilingIdentity identity = ceiling_identity(device.info(), request.hostname, request.tool_version);
+  CeilingReport report{identity, utc_now(), best_of(known.list, measure(device, CeilingScope::rows)),
+                       std::nullopt};
+  keep(report, cache_path(request, identity));
   return report;
 }
 

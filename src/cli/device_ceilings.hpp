@@ -32,6 +32,11 @@ CeilingReport device_ceilings(Device& device, const CeilingRequest& request,
                               const std::function<void(const std::string& why)>& announce = {},
                               const MeasureCeilings& measure = measure_device_ceilings);
 
+/// Measures what a sweep needs once more, after a row has gone above `known`: a machine that was busy then
+/// gave ceilings that are too low. The best of both is kept.
+CeilingReport better_ceilings(Device& device, const CeilingRequest& request, const CeilingReport& known,
+                              const MeasureCeilings& measure = measure_device_ceilings);
+
 /// Where the ceilings of this device are kept: one file each.
 std::filesystem::path ceilings_file(const std::filesystem::path& folder, const CeilingIdentity& identity);
 

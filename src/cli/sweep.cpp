@@ -37,6 +37,7 @@ namespace {
 RunConditions conditions(const SweepOptions& o) {
   RunConditions c;
   c.cache = o.cache == "cold" ? CacheMode::cold : CacheMode::hot;
+  c.rest = o.run.rest;
   c.timed = o.timed;
   c.tool_version = ATTNPROF_VERSION;
   char host[256] = "";
@@ -147,26 +148,53 @@ std::unique_ptr<CounterSource> open_counters_or_hint(Device& device, const Sweep
   return counters;
 }
 
-/// What the device can do at most: from the cache, else measured now when rows are to be held against it.
-DeviceCeilings ceilings_for(Device& device, const std::vector<PlannedRow>& rows, const SweepOptions& o,
-                            const RunConditions& run) {
-  const bool needed = o.timed && std::any_of(rows.begin(), rows.end(),
-                                             [](const PlannedRow& row) { return row.status == Status::ok; });
-  if (!needed) return {};
-  CeilingRequest request;
-  request.scope = CeilingScope::rows;
-  request.cached_only = o.no_ceilings;
-  request.hostname = run.hostname;
-  request.tool_version = run.tool_version;
-  const CeilingReport report = device_ceilings(device, request, [&](const std::string& why) {
-    if (o.quiet) return;
-    say("ceilings: measuring first what this device can do at most, about a second ({}); --no-ceilings skips "
-        "it",
-        why);
-  });
-  if (!report.list.message.empty()) say("ceilings: {}", report.list.message);
-  return rates_of(report.list, device.info().kind);
-}
+/// What the device can do at most, for the rows of a sweep.
+class SweepCeilings {
+ public:
+  SweepCeilings(Device& device, const SweepOptions& o, const RunConditions& run) : device_(device), o_(o) {
+    request_.scope = CeilingScope::rows;
+    request_.cached_only = o.no_ceilings;
+    request_.hostname = run.hostname;
+    request_.tool_version = run.tool_version;
+  }
+
+  /// From the cache, else measured now when rows are to be held against it.
+  DeviceCeilings find(const std::vector<PlannedRow>& rows) {
+    needed_ = o_.timed && std::any_of(rows.begin(), rows.end(),
+                                      [](const PlannedRow& row) { return row.status == Status::ok; });
+    if (!needed_) return {};
+    report_ = device_ceilings(device_, request_, [&](const std::string& why) {
+      if (o_.quiet) return;
+      say("ceilings: measuring first what this device can do at most, about a second ({}); --no-ceilings "
+          "skips it",
+          why);
+    });
+    if (!report_.list.message.empty()) say("ceilings: {}", report_.list.message);
+    return rates();
+  }
+
+  /// Measured again, once in a sweep, when these rows are above them and it may be measured.
+  std::optional<DeviceCeilings> beaten_by(const std::vector<Record>& records) {
+    if (!needed_ || again_ || o_.no_ceilings || std::none_of(records.begin(), records.end(), beats_ceilings))
+      return std::nullopt;
+    again_ = true;
+    if (!o_.quiet)
+      say("ceilings: a row is above what was measured for this device; measuring again, the best of both "
+          "counts");
+    report_ = better_ceilings(device_, request_, report_);
+    return rates();
+  }
+
+ private:
+  DeviceCeilings rates() const { return rates_of(report_.list, device_.info().kind); }
+
+  Device& device_;
+  const SweepOptions& o_;
+  CeilingRequest request_;
+  CeilingReport report_;
+  bool needed_ = false;
+  bool again_ = false;
+};
 
 /// A row above a ceiling says so: bytes, time or ceiling are not what they seem.
 void warn_above_ceiling(Record& record) {
@@ -176,7 +204,7 @@ void warn_above_ceiling(Record& record) {
 
 /// Measures group after group; every row goes to the sinks as soon as its group is done, but those of `half`,
 /// which the file has.
-std::vector<Record> measure(Runner& runner, const std::vector<PlannedRow>& rows,
+std::vector<Record> measure(Runner& runner, SweepCeilings& ceilings, const std::vector<PlannedRow>& rows,
                             const std::set<std::string>& half,
                             const std::vector<std::unique_ptr<Sink>>& sinks, bool show_progress) {
   std::vector<Record> records;
@@ -184,7 +212,12 @@ std::vector<Record> measure(Runner& runner, const std::vector<PlannedRow>& rows,
   for (const auto& [begin, end] : group_by_problem(rows)) {
     if (stop_requested()) break;
     progress.step(static_cast<int>(begin), describe(rows[begin].planned.problem));
-    for (Record& record : runner.run(&rows[begin], rows.data() + end, stop_requested())) {
+    std::vector<Record> group = runner.run(&rows[begin], rows.data() + end, stop_requested());
+    if (const auto better = ceilings.beaten_by(group)) {
+      runner.use_ceilings(*better);
+      for (Record& record : group) record.conditions.ceilings = *better;
+    }
+    for (Record& record : group) {
       warn_above_ceiling(record);
       if (half.empty() || half.count(record_key(record)) == 0) {
         for (const auto& sink : sinks) sink->write(record);
@@ -284,10 +317,11 @@ int run_sweep(SweepOptions o) {
   const std::vector<std::unique_ptr<Sink>> sinks = open_sinks(o);
   compile_all(*device, rows, show_progress);
 
-  run.ceilings = ceilings_for(*device, rows, o, run);
+  SweepCeilings ceilings(*device, o, run);
+  run.ceilings = ceilings.find(rows);
   Runner runner(*device, counters.get(), o.run, run);
   const auto start = std::chrono::steady_clock::now();
-  const std::vector<Record> records = measure(runner, rows, finished.half, sinks, show_progress);
+  const std::vector<Record> records = measure(runner, ceilings, rows, finished.half, sinks, show_progress);
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
   if (o.timed && spent.count() > 30) check_drift(runner, rows, records);
 
@@ -296,6 +330,8 @@ int run_sweep(SweepOptions o) {
     fmt::print("{}", results_table(records, style));
     if (o.timed) fmt::print("{}", comparison_table(records, style));
   }
+  if (const std::string note = throttling_note(records); o.timed && !o.quiet && !note.empty())
+    say("{}", note);
   summarise(records, finished, rows.size(), o);
   return static_cast<int>(exit_code(records, finished, o));
 }

@@ -49,6 +49,14 @@ void setup_timing(CLI::App& app, SweepOptions& o) {
       ->check(CLI::IsMember({"cold", "hot"}))
       ->group("Measuring");
   app.add_option(
+         "--rest", o.run.rest,
+         "Pause before each sample, as a multiple of its time (3: the device idles three quarters of the "
+         "time): the chip "
+         "keeps its clock below the power limit, and times repeat. 0: back to back, as under load")
+      ->check(number_within(0.0, 100.0))
+      ->capture_default_str()
+      ->group("Measuring");
+  app.add_option(
          "--min-samples", o.run.stopping.min_samples,
          "At least this many timings of each case (fewer when they would take three times --max-time)")
       ->check(CLI::Range(1, 100000))

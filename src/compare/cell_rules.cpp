@@ -68,7 +68,7 @@ std::optional<Rule> rule_by_name(std::string_view name) {
                     "counter_passes", "rows_checked", "registers", "plan_row", "plan_rows"})) {
     return Rule{Kind::count};
   }
-  if (one_of(name, {"max_abs_err", "rel_err", "tolerance", "exp_count"})) return Rule{Kind::amount};
+  if (one_of(name, {"max_abs_err", "rel_err", "tolerance", "exp_count", "rest"})) return Rule{Kind::amount};
   if (one_of(name, {"time_us", "time_lo_us", "time_hi_us", "time_min_us", "time_max_us", "kernels_us"}))
     return Rule{Kind::duration};
   return std::nullopt;

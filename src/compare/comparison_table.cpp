@@ -44,6 +44,7 @@ Record shape_of(const Row& row) {
   r.device.kind = row.text("device") == to_string(DeviceKind::gpu) ? DeviceKind::gpu : DeviceKind::host;
   r.device.name = row.text("device_name");
   r.conditions.cache = row.text("cache") == to_string(CacheMode::hot) ? CacheMode::hot : CacheMode::cold;
+  r.conditions.rest = row.number("rest").value_or(0);
   return r;
 }
 

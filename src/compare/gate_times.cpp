@@ -17,9 +17,12 @@ namespace {
 constexpr double kHostNoisePct = 2;
 constexpr double kDeviceNoisePct = 0.2;
 
+/// With rests a chip that says that it throttles hardly does: 17 runs of one build were within 0.3% of each
+/// other (standard deviation) where back to back they were within 2.3%.
 RunTime run_time(const Row& row) {
+  const bool rested = row.number("rest").value_or(0) > 0;
   return {*row.number("time_us"), *row.number("time_lo_us"), *row.number("time_hi_us"),
-          row.number("sm_clock_mhz"), !row.text("throttle").empty()};
+          row.number("sm_clock_mhz"), !rested && !row.text("throttle").empty()};
 }
 
 double median_us(const std::vector<RunTime>& runs) {

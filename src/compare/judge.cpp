@@ -89,11 +89,11 @@ struct RunNoise {
 };
 
 /// Degrees of freedom for the tails, when runs scatter `factor` times as much as expected: from kTailDf down
-/// to kWildTailDf at twice as much, or where twice what a throttled chip does is expected: of a busy CPU.
+/// to kWildTailDf at twice as much, or where twice kCalmNoise is expected: of a busy CPU.
 double tail_df(double factor, const std::vector<Comparison>& all) {
   std::vector<double> floors;
   for (const Comparison& c : all) floors.push_back(c.floor_sd);
-  const double wildness = std::max(factor, stats::median(floors) / kThrottledNoise);
+  const double wildness = std::max(factor, stats::median(floors) / kCalmNoise);
   return std::clamp(kTailDf - (kTailDf - kWildTailDf) * (wildness - 1), kWildTailDf, kTailDf);
 }
 
@@ -112,7 +112,11 @@ std::vector<RunNoise> noise_from_repeats(const std::vector<Comparison>& all) {
     const double sd = all[i].expected_sd * std::sqrt(posterior.variance);
     const bool medians =
         all[i].before.df >= 2 && all[i].after.df >= 2;  // of three runs or more: no tail is left
-    result.push_back({std::max(sd, all[i].least_sd), std::min(posterior.df, medians ? kTailDf : wild)});
+    const double tail = medians ? kTailDf : wild;
+    // Repeats that agree better than what is assumed at least: the assumption counts, with its own tails. How
+    // little is known of a variance that does not matter widens nothing.
+    result.push_back(sd > all[i].least_sd ? RunNoise{sd, std::min(posterior.df, tail)}
+                                          : RunNoise{all[i].least_sd, tail});
   }
   return result;
 }

@@ -92,7 +92,7 @@ std::string nearest_row(const Row& missing, const std::vector<Row>& others) {
   // name.
   const auto of_problem = [](std::string_view name) {
     return name != "threads" && name != "tile_m" && name != "tile_n" && name != "stages" && name != "warps" &&
-           name != "scale" && name != "seed" && name != "fill" && name != "cache";
+           name != "scale" && name != "seed" && name != "fill" && name != "cache" && name != "rest";
   };
   if (nearest == nullptr || std::any_of(fewest.begin(), fewest.end(), of_problem)) return "";
   std::string text;

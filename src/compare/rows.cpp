@@ -100,6 +100,7 @@ std::string Row::problem_label() const {
   if (text("causal") == "1") label += " causal";
   if (text("window") != "0") label += " window " + counted(*this, "window");
   if (text("cache") != "cold") label += fmt::format(" {} cache", text("cache"));
+  if (!text("rest").empty()) label += fmt::format(" rest {}", text("rest"));
   if (text("fill") != "normal") label += fmt::format(" {}", text("fill"));
   return label;
 }

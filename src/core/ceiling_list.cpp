@@ -29,6 +29,22 @@ std::vector<int64_t> ceiling_sizes(int64_t largest_bytes) {
   return sizes;
 }
 
+CeilingList best_of(const CeilingList& known, const CeilingList& again) {
+  CeilingList best = known;
+  for (const CeilingValue& value : again.values) {
+    const auto at = std::find_if(best.values.begin(), best.values.end(), [&](const CeilingValue& v) {
+      return v.name == value.name && v.bytes == value.bytes && v.unit == value.unit;
+    });
+    const bool shorter_is_better = value.unit == "us";
+    if (at == best.values.end()) {
+      best.values.push_back(value);
+    } else if (shorter_is_better ? value.value < at->value : value.value > at->value) {
+      *at = value;
+    }
+  }
+  return best;
+}
+
 DeviceCeilings rates_of(const CeilingList& list, DeviceKind kind) {
   DeviceCeilings rates;
   rates.copy_gbps = list.find("copy");

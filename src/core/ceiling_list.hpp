@@ -36,6 +36,10 @@ struct CeilingList {
   std::optional<double> find(std::string_view name) const;
 };
 
+/// What both lists have, at its best of the two, and what only one has: a ceiling is never lower than what
+/// the device has been seen to do. Scope and message are those of `known`.
+CeilingList best_of(const CeilingList& known, const CeilingList& again);
+
 /// The same sizes on every device: powers of two from 1 MiB to `largest`.
 std::vector<int64_t> ceiling_sizes(int64_t largest_bytes);
 

@@ -17,6 +17,15 @@ class Prepared;
 enum class DeviceKind { host, gpu };
 enum class CacheMode { cold, hot };
 
+/// How samples are taken.
+struct Sampling {
+  CacheMode cache = CacheMode::cold;
+  /// The device idles so long before each sample. One that computes without a break reaches its power limit,
+  /// and its clock then depends on what ran before and how warm it is.
+  double rest_us = 0;
+  Sampling(CacheMode cache_mode, double rest = 0) : cache(cache_mode), rest_us(rest) {}
+};
+
 /// Identity and limits of a device. Read from the device, never from a table; unknown stays empty.
 struct DeviceInfo {
   DeviceKind kind = DeviceKind::host;
@@ -65,8 +74,9 @@ class Device {
 
   /// Runs `work` once and waits. Throws CaseError when it fails.
   virtual void run(Prepared& work) = 0;
-  /// `count` timings in microseconds, each of one launch; `cold` evicts the last-level cache before each.
-  virtual std::vector<double> sample_us(Prepared& work, CacheMode cache, int count) = 0;
+  /// `count` timings in microseconds, each of one launch, rests not included; `cold` evicts the last-level
+  /// cache before each.
+  virtual std::vector<double> sample_us(Prepared& work, const Sampling& sampling, int count) = 0;
   /// Smallest time difference the timer can tell, in microseconds.
   virtual double timer_resolution_us() const = 0;
   virtual ClockReading clocks() { return {}; }

@@ -65,6 +65,7 @@ struct VerifyResult {
 /// Conditions of the run, the same for all rows of one.
 struct RunConditions {
   CacheMode cache = CacheMode::cold;
+  double rest = 0;    ///< pause before each sample, as a multiple of the sample before
   bool timed = true;  ///< false: `attnprof verify`
   std::string tool_version;
   std::string command;    ///< reproduces this row

@@ -31,7 +31,7 @@ class CudaGpu final : public GpuDevice {
   void fill_normal(void* device_dst, DType dtype, int64_t count, uint64_t seed, uint32_t stream) override;
 
   void run(Prepared& work) override;
-  std::vector<double> sample_us(Prepared& work, CacheMode cache, int count) override;
+  std::vector<double> sample_us(Prepared& work, const Sampling& sampling, int count) override;
   double timer_resolution_us() const override;
   ClockReading clocks() override;
   void begin_range(const std::string& name) override;
@@ -68,7 +68,7 @@ class CudaGpu final : public GpuDevice {
   void require_alive() const;
   /// Throws for `result`; finds out whether the context survived it.
   void check_alive(CUresult result, const std::string& attempt);
-  std::vector<double> sample_batch_us(Prepared& work, CacheMode cache, int count);
+  std::vector<double> sample_batch_us(Prepared& work, const Sampling& sampling, int count);
   CUevent event(size_t index);
 
   const DriverApi& driver_;

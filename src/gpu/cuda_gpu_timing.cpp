@@ -45,11 +45,13 @@ CUevent CudaGpu::event(size_t index) {
 }
 
 // The device is held back by a spinning kernel until the host has enqueued the whole batch, so that the time
-// the host takes for a launch never shows as time of the case. Cold: each sample lies between an event after
-// the flush and one after the case. Hot: launches run back to back, and each event ends one sample and begins
-// the next.
-std::vector<double> CudaGpu::sample_batch_us(Prepared& work, CacheMode cache, int count) {
-  const bool cold = cache == CacheMode::cold;
+// the host takes for a launch never shows as time of the case. Cold, or with rests: each sample lies between
+// an event after the flush or rest and one after the case. Else launches run back to back, and each event
+// ends one sample and begins the next. One thread spins through a rest: the chip idles, but the stream stays
+// busy and the clock up.
+std::vector<double> CudaGpu::sample_batch_us(Prepared& work, const Sampling& sampling, int count) {
+  const bool cold = sampling.cache == CacheMode::cold;
+  const bool apart = cold || sampling.rest_us > 0;
   const auto record = [&](size_t index) {
     check_alive(driver_.event_record(event(index), stream_), "recording an event");
   };
@@ -57,14 +59,13 @@ std::vector<double> CudaGpu::sample_batch_us(Prepared& work, CacheMode cache, in
   event(2 * samples);
   hold_us(std::min(kMaxSpinUs, 20 + 1.5 * enqueue_us_ * count));
   const auto start = std::chrono::steady_clock::now();
-  if (!cold) record(0);
+  if (!apart) record(0);
   for (size_t i = 0; i < samples; ++i) {
-    if (cold) {
-      flush_l2();
-      record(2 * i);
-    }
+    if (sampling.rest_us > 0) hold_us(sampling.rest_us);
+    if (cold) flush_l2();
+    if (apart) record(2 * i);
     work.launch();
-    record(cold ? 2 * i + 1 : i + 1);
+    record(apart ? 2 * i + 1 : i + 1);
   }
   const std::chrono::duration<double, std::micro> enqueued = std::chrono::steady_clock::now() - start;
   enqueue_us_ = enqueued.count() / count;
@@ -73,19 +74,19 @@ std::vector<double> CudaGpu::sample_batch_us(Prepared& work, CacheMode cache, in
   std::vector<double> times_us;
   for (size_t i = 0; i < samples; ++i) {
     float ms = 0;
-    check_alive(driver_.event_elapsed_time(&ms, event(cold ? 2 * i : i), event(cold ? 2 * i + 1 : i + 1)),
+    check_alive(driver_.event_elapsed_time(&ms, event(apart ? 2 * i : i), event(apart ? 2 * i + 1 : i + 1)),
                 "reading an event");
     times_us.push_back(ms * 1000.0);
   }
   return times_us;
 }
 
-std::vector<double> CudaGpu::sample_us(Prepared& work, CacheMode cache, int count) {
+std::vector<double> CudaGpu::sample_us(Prepared& work, const Sampling& sampling, int count) {
   require_alive();
   std::vector<double> times_us;
   while (static_cast<int>(times_us.size()) < count) {
     const int batch = std::min(kBatch, count - static_cast<int>(times_us.size()));
-    const std::vector<double> more = sample_batch_us(work, cache, batch);
+    const std::vector<double> more = sample_batch_us(work, sampling, batch);
     times_us.insert(times_us.end(), more.begin(), more.end());
   }
   return times_us;

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 
 #include "core/error.hpp"
 #include "core/fill.hpp"
@@ -125,16 +126,19 @@ void HostDevice::run(Prepared& work) {
   work.launch();
 }
 
-std::vector<double> HostDevice::sample_us(Prepared& work, CacheMode cache, int count) {
+std::vector<double> HostDevice::sample_us(Prepared& work, const Sampling& sampling, int count) {
   int64_t launches = 1;
   const auto one_sample_us = [&] {
+    if (sampling.rest_us > 0)
+      std::this_thread::sleep_for(std::chrono::duration<double, std::micro>(sampling.rest_us));
+    if (sampling.cache == CacheMode::cold) evict_caches();
     const Clock::time_point start = Clock::now();
     for (int64_t i = 0; i < launches; ++i) work.launch();
     return elapsed_us(start);
   };
   std::vector<double> samples_us;
   const auto take_sample = [&](double us) { samples_us.push_back(us / static_cast<double>(launches)); };
-  if (cache == CacheMode::hot) {
+  if (sampling.cache == CacheMode::hot) {
     // Two in a row must be long enough: one alone may be long because something else had the core.
     const double enough_us = kResolutionsPerSample * timer_resolution_us_;
     while (static_cast<int>(samples_us.size()) < std::min(2, count)) {
@@ -147,10 +151,7 @@ std::vector<double> HostDevice::sample_us(Prepared& work, CacheMode cache, int c
       }
     }
   }
-  while (static_cast<int>(samples_us.size()) < count) {
-    if (cache == CacheMode::cold) evict_caches();
-    take_sample(one_sample_us());
-  }
+  while (static_cast<int>(samples_us.size()) < count) take_sample(one_sample_us());
   return samples_us;
 }
 

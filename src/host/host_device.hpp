@@ -30,7 +30,7 @@ class HostDevice : public Device {
   /// Hot: a launch shorter than 100 times the clock's resolution is repeated inside one sample, which is then
   /// their mean. Cold: one launch per sample, whatever its length, since a repetition would find the data in
   /// the cache.
-  std::vector<double> sample_us(Prepared& work, CacheMode cache, int count) override;
+  std::vector<double> sample_us(Prepared& work, const Sampling& sampling, int count) override;
   double timer_resolution_us() const override { return timer_resolution_us_; }
 
   ThreadPool& pool() { return pool_; }

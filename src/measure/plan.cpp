@@ -143,6 +143,7 @@ std::string reproduce_command(const Record& record) {
   if (!record.conditions.timed) return command;
   if (!record.kernel.empty()) command += " --per-kernel";
   command += fmt::format(" --cache {}", record.conditions.cache == CacheMode::cold ? "cold" : "hot");
+  if (record.conditions.rest > 0) command += fmt::format(" --rest {}", record.conditions.rest);
   return command;
 }
 

@@ -16,6 +16,7 @@ namespace attnprof {
 
 struct RunOptions {
   CacheMode cache = CacheMode::cold;
+  double rest = 0;  ///< pause before each sample, as a multiple of the sample before; a second at most
   stats::StoppingRule stopping;
   int warmups = 2;
   bool time = true;          ///< false: `attnprof verify`
@@ -40,6 +41,9 @@ class Runner {
   /// `stop` becomes true, sampling ends as soon as each case has its minimum, so that the rows in hand stay
   /// whole.
   std::vector<Record> run(const PlannedRow* begin, const PlannedRow* end, const std::atomic<bool>& stop);
+
+  /// For the rows from here on.
+  void use_ceilings(const DeviceCeilings& ceilings) { conditions_.ceilings = ceilings; }
 
   /// Times one row again (no verification, no counters): did the machine drift during the sweep?
   std::optional<TimeStats> time_again(const PlannedRow& row, const std::atomic<bool>& stop);

@@ -46,6 +46,11 @@ std::vector<Column> case_columns() {
        [](R r) -> Cell { return static_cast<int64_t>(problem(r).seed); }},
       {"cache", "", "cold: last-level cache evicted before each launch; hot: not", key,
        [](R r) { return text_cell(to_string(r.conditions.cache)); }},
+      {"rest", "",
+       "pause before each sample, as a multiple of the time of the one before, so that the chip keeps its "
+       "clock; "
+       "empty: none",
+       key, [](R r) { return r.conditions.rest > 0 ? Cell(r.conditions.rest) : Cell(); }},
       {"tile_m", "", "query rows per tile; empty when untiled", key,
        [](R r) { return nonzero_cell(r.planned.config.tile_m); }},
       {"tile_n", "", "keys per tile; empty when untiled", key,

@@ -48,7 +48,7 @@ namespace {
 
 /// A key column that files written before it existed do not have: absent means empty.
 bool may_be_absent(const Column& column) {
-  return column.name == "kernel";
+  return column.name == "kernel" || column.name == "rest";
 }
 constexpr size_t kAbsent = static_cast<size_t>(-1);
 

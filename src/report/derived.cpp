@@ -1,5 +1,7 @@
 #include "report/derived.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "core/stats.hpp"
@@ -115,16 +117,50 @@ Attribution attribution(const Record& r) {
                         .launch_us = measured(rates.launch_us)});
 }
 
+namespace {
+
+bool above(const std::optional<double>& pct, double limit) {
+  return pct && *pct > limit;
+}
+bool arithmetic_above(const Attribution& a) {
+  return above(a.matrix_pct, kInvalidSharePct) || above(a.exp_pct, kInvalidSharePct);
+}
+
+}  // namespace
+
+bool beats_ceilings(const Record& r) {
+  const Attribution a = attribution(r);
+  const bool bytes_measured = measured_traffic(r) && r.counters.source == BytesSource::cupti;
+  return arithmetic_above(a) || (bytes_measured && above(a.hbm_pct, kInvalidSharePct));
+}
+
+std::string throttling_note(const std::vector<Record>& records) {
+  size_t measured = 0, throttled = 0;
+  std::string reasons;
+  for (const Record& r : records) {
+    if (!is_ok(r) || !r.time || !r.kernel.empty() || r.conditions.rest > 0) continue;
+    ++measured;
+    if (r.clocks.throttle_reasons.empty()) continue;
+    ++throttled;
+    if (reasons.empty()) reasons = r.clocks.throttle_reasons;
+  }
+  if (throttled == 0) return "";
+  return fmt::format(
+      "the chip held its clock back during {} of {} rows ({}): such times differ by some percent from run to "
+      "run; "
+      "--rest 3 pauses between samples so that it need not",
+      throttled, measured, reasons);
+}
+
 std::string ceiling_warning(const Record& r) {
   const Attribution a = attribution(r);
-  const auto above = [](const std::optional<double>& pct, double limit) { return pct && *pct > limit; };
   if (measured_traffic(r) && above(a.hbm_pct, 100)) {
     return r.counters.source == BytesSource::counted
                ? "more bytes per second than main memory can deliver: caches served a part of those counted"
                : "more bytes per second than the measured copy bandwidth: L2, a wrong counter, or a ceiling "
                  "too low";
   }
-  if (above(a.matrix_pct, kInvalidSharePct) || above(a.exp_pct, kInvalidSharePct))
+  if (arithmetic_above(a))
     return "faster than the measured arithmetic ceilings: a wrong count, time or ceiling";
   return "";
 }

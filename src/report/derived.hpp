@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/attribution.hpp"
 #include "core/record.hpp"
@@ -39,5 +40,12 @@ std::optional<double> model_bytes_err_pct(const Record& r);
 Attribution attribution(const Record& r);
 /// One line for rows that seem faster than the device can be; "" for all others.
 std::string ceiling_warning(const Record& r);
+/// Whether the row shows that a ceiling was measured too low: more arithmetic, or more bytes by hardware
+/// counters, than it allows. Counted bytes of a CPU do not: caches serve a part of them.
+bool beats_ceilings(const Record& r);
+
+/// One line on rows that ran while the chip held its clock back, and the option that prevents it; "" when
+/// none did, or pauses were taken already.
+std::string throttling_note(const std::vector<Record>& records);
 
 }  // namespace attnprof

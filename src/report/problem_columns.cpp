@@ -38,6 +38,9 @@ std::string device_text(R r) {
   if (!r.device.name.empty()) text += ": " + r.device.name;
   return text;
 }
+std::string rest_text(R r) {
+  return r.conditions.rest > 0 ? fmt::format("{:g}x", r.conditions.rest) : "none";
+}
 std::string scale_text(R r) {
   return problem(r).scale == 0 ? "1/sqrt(d)" : fmt::format("{:.4g}", problem(r).scale);
 }
@@ -48,6 +51,9 @@ const std::vector<ProblemAxis>& axes() {
       {{"cache", false, 0},
        [](R r) { return std::string(to_string(r.conditions.cache)); },
        [](R r) { return std::string(to_string(r.conditions.cache)) + " cache"; }},
+      {{"rest", true, 0},
+       rest_text,
+       [](R r) { return r.conditions.rest > 0 ? "rests of " + rest_text(r) : std::string(); }},
       {{"pass", false, 0},
        [](R r) { return std::string(to_string(problem(r).pass)); },
        [](R r) { return std::string(to_string(problem(r).pass)); }},

@@ -247,11 +247,15 @@ GateReport judge_rows(const std::vector<RowFile>& baselines, const std::vector<R
   GateReport report = Gate(options).judge(match_cases(baselines, news));
   report.baseline = file_names(baselines);
   report.current = file_names(news);
+  std::vector<const RowFile*> all;
   for (const auto* side : {&baselines, &news}) {
-    for (const RowFile& file : *side) {
-      if (file.torn_last_row)
-        report.warnings.push_back(fmt::format("{}: its last line was cut off and is left out", file.file));
-    }
+    for (const RowFile& file : *side) all.push_back(&file);
+  }
+  for (std::string& sentence : unmatched_overrides(options.thresholds, all))
+    report.warnings.push_back(std::move(sentence));
+  for (const RowFile* file : all) {
+    if (file->torn_last_row)
+      report.warnings.push_back(fmt::format("{}: its last line was cut off and is left out", file->file));
   }
   return report;
 }

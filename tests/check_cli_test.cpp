@@ -241,6 +241,40 @@ TEST_CASE("check --update replaces the baseline whole, keeps its permissions, an
   CHECK(w.read("first.csv") == wanted);
 }
 
+TEST_CASE("each exit code of check --update is the documented one", "[check][cli][update]") {
+  const Workplace w;
+  const std::string help = w.check("--help").out;
+  CHECK(
+      has(help,
+          "With --update: 0 the baseline was replaced, whatever changed, also its machine; 4 a result is not "
+          "verified, and nothing was replaced; 2 for bad input."));
+  w.rows("slow.csv", {kSlow});
+  w.rows("missing.csv", {{{"impl", "naive"}}});
+  w.rows("driver.csv", {{{"driver", "999"}}});
+  w.rows("cpu.csv", {{{"device", "cpu"}, {"device_name", "AMD EPYC"}, {"threads", "2"}}});
+  w.rows("oom.csv", {{{"status", "oom"}, {"time_us", ""}, {"time_lo_us", ""}, {"time_hi_us", ""}}});
+  w.rows("wrong.csv", {kWrong});
+  w.rows("failed.csv", {{}, {{"impl", "naive"}, {"status", "failed"}}});
+  w.rows("unverified.csv", {{{"rel_err", ""}}});
+  w.write("bad.csv", "impl,time_us\nnaive,1\n");
+  const auto update = [&w](const std::string& file) {
+    w.rows("ref.csv", {{}});
+    const int code = w.check("--baseline ref.csv " + file + " --update").exit_code;
+    return std::make_pair(code, w.read("ref.csv") == w.read(file.c_str()));
+  };
+  for (const char* file : {"slow.csv", "missing.csv", "driver.csv", "cpu.csv", "oom.csv"}) {
+    INFO(file);
+    CHECK(update(file) == std::make_pair(0, true));
+  }
+  for (const char* file : {"wrong.csv", "failed.csv", "unverified.csv"}) {
+    INFO(file);
+    CHECK(update(file) == std::make_pair(4, false));
+  }
+  CHECK(update("bad.csv") == std::make_pair(2, false));
+  CHECK(w.check("--baseline ref.csv --baseline second.csv slow.csv slow.csv --update").exit_code == 0);
+  CHECK(w.read("second.csv") == w.read("slow.csv"));  // one of several was not there yet
+}
+
 TEST_CASE("check --update refuses wrong results and torn files, and leaves the baseline alone",
           "[check][cli][update]") {
   const Workplace w;

@@ -42,7 +42,10 @@ void setup_common(CLI::App& app, SweepOptions& o) {
 }
 
 void setup_timing(CLI::App& app, SweepOptions& o) {
-  app.add_flag("--resume", o.resume, "Continue --csv FILE: rows that it holds are not measured again")
+  app.add_flag("--resume", o.resume,
+               "Continue --csv FILE: rows that it holds are not measured again; a damaged one is refused, "
+               "naming its "
+               "place")
       ->group("Output");
   app.add_option("--cache", o.cache,
                  "cold: evict the last-level cache before each launch (default); hot: do not")

@@ -221,9 +221,32 @@ TEST_CASE("a comma locale changes no byte of a file's numbers", "[cli][locale]")
   CHECK(attnprof(call, "LC_ALL=de_DE.UTF-8").out == attnprof(call, "LC_ALL=C").out);
 }
 
-TEST_CASE("unsupported passes are rows with a reason, and a sweep of nothing else does not end with 0",
-          "[cli]") {
-  const Outcome o = attnprof("sweep --device cpu --pass bwd --seqlen 64 --heads 2 --head-dim 32 --csv -");
-  CHECK(o.exit_code == 2);
-  CHECK(o.out.find("unsupported") != std::string::npos);
+TEST_CASE(
+    "a sweep of which not one row could be measured ends with 3 and says so, and its rows have the reason",
+    "[cli]") {
+  TempFolder scratch;
+  const std::string csv = scratch.file("rows.csv"),
+                    tiny = "sweep --device cpu --head-dim 32 --max-time 0.02 ";
+  const std::string unsupported = tiny + "--pass bwd --seqlen 64 --heads 2",
+                    oom = tiny + "--impl naive --heads 64 --batch 64 --seqlen 1024k";
+  struct Nothing {
+    std::string call;
+    const char* status;
+  };
+  for (const Nothing& n : {Nothing{unsupported, "unsupported"}, {oom, "oom"}}) {
+    INFO(n.call);
+    const Outcome o = attnprof(n.call + " --quiet --csv -");
+    INFO(o.err);
+    CHECK(o.exit_code == 3);
+    CHECK(o.out.find(n.status) != std::string::npos);
+    CHECK(o.err.find(std::string("nothing was measured: no row is ok, the first is ") + n.status + ": ") !=
+          std::string::npos);
+    CHECK(attnprof(n.call + " --dry-run").exit_code == 0);
+  }
+  // One row is enough, and a file that has one, too; nothing left to do is done.
+  CHECK(attnprof(tiny + "--impl naive --heads 64 --batch 64 --seqlen 1,1024k --csv " + csv).exit_code == 0);
+  CHECK(attnprof(oom + " --resume --csv " + csv).exit_code == 0);
+  CHECK(attnprof(oom + " --seed 2 --resume --csv " + csv).exit_code == 3);
+  CHECK(attnprof(oom + " --seed 2 --resume --csv " + csv).exit_code == 0);
+  CHECK(attnprof("sweep --help").out.find("3 not one row is ok") != std::string::npos);
 }

@@ -92,6 +92,7 @@ Finished drop_finished(std::vector<PlannedRow>& rows, const std::string& path, b
       }
     }
     ++finished.rows;
+    finished.ok += found->second == to_string(Status::ok);
     for (Status bad : {Status::failed, Status::verify_failed, Status::no_samples}) {
       finished.failed += found->second == to_string(bad);
     }

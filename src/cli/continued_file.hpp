@@ -12,6 +12,7 @@ namespace attnprof {
 /// What a resumed file already holds of the planned rows.
 struct Finished {
   size_t rows = 0;
+  size_t ok = 0;      ///< of them, those with figures
   size_t failed = 0;  ///< of them, those that make a sweep end with 4
   std::set<std::string>
       half;  ///< keys of rows whose case is measured again, because it lacks rows of single kernels

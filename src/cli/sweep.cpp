@@ -194,14 +194,15 @@ ExitCode exit_code(const std::vector<Record>& records, const Finished& finished,
   if (stop_requested()) return ExitCode::interrupted;
   if (finished.failed > 0 || std::any_of(records.begin(), records.end(), is_bad))
     return ExitCode::verification;
-  bool measured = records.empty(), counted = true;
+  bool measured = records.empty() || finished.ok > 0, counted = true;
   for (const Record& r : records) {
-    measured = measured || r.status == Status::ok || r.status == Status::oom;
+    measured = measured || r.status == Status::ok;
     if (r.status == Status::ok) counted = counted && r.counters.status == "ok";
   }
   if (!measured) {
-    say("nothing was measured: {}", records.front().message);
-    return ExitCode::usage;
+    const Record& first = records.front();
+    say("nothing was measured: no row is ok, the first is {}: {}", to_string(first.status), first.message);
+    return ExitCode::unavailable;
   }
   return o.require_counters && !counted ? ExitCode::unavailable : ExitCode::ok;
 }

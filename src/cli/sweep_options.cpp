@@ -93,9 +93,17 @@ void setup_timing(CLI::App& app, SweepOptions& o) {
       ->group("Measuring");
 }
 
+constexpr const char* kFooter =
+    "Exit codes: 130 interrupted; else 4 a result failed verification or could not be measured; else 3 not "
+    "one row "
+    "is ok (all out of memory, unsupported or skipped), or counters were required and are not there; else 0. "
+    "2 for "
+    "bad input.";
+
 }  // namespace
 
 void setup(CLI::App& command, SweepOptions& o) {
+  command.footer(kFooter);
   setup_common(command, o);
   if (o.timed) setup_timing(command, o);
 }

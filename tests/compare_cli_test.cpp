@@ -91,7 +91,7 @@ TEST_CASE("usage that makes no sense ends with 2 and one line", "[cli][compare]"
   refused("a.csv --why --copy-gbps 0", "0");
   refused("a.csv --allow-device-mismatch", "two files");
   refused("one.csv", "nothing to compare");
-  refused("one.csv other.csv", "the nearest rows differ in: seed");
+  refused("one.csv other.csv", "the nearest rows differ in: seed 1 -> 7");
   refused("a.csv -o /nonexistent/x", "/nonexistent/x");
 }
 
@@ -154,4 +154,27 @@ TEST_CASE("compare --why explains a file with one implementation", "[cli][compar
   const Outcome o = shell("$ATTNPROF compare --why " + folder.file("a.csv"));
   CHECK(o.exit_code == 0);
   CHECK(has(o.out, "flash3 bf16 b4 h16 s4k d128: "));
+}
+
+TEST_CASE("compare --why of two files says from which each row is, and why rows have no partner",
+          "[cli][compare]") {
+  const TempFolder folder;
+  put(folder.file("a.csv"), csv_of({kNaive, {}}));
+  put(folder.file("b.csv"), csv_of({kNaive, {{"seed", "7"}}}));
+  const std::string alone =
+      "1 row of a.csv and 1 row of b.csv have no partner in the other file; the nearest rows differ in: seed "
+      "1 -> 7";
+  for (const char* format : {"table", "sentences", "markdown"}) {
+    INFO(format);
+    const Outcome o =
+        shell("cd " + folder.path.string() + "; $ATTNPROF compare --why a.csv b.csv --format " + format);
+    CHECK(o.exit_code == 0);
+    CHECK(has(o.out, "a.csv: naive bf16 b4 h16 s4k d128"));
+    CHECK(has(o.out, "b.csv: flash3 bf16 b4 h16 s4k d128"));
+    CHECK(has(o.err, alone));
+    CHECK(lines(o.err) == 1);
+  }
+  CHECK(
+      has(shell("cd " + folder.path.string() + "; $ATTNPROF compare a.csv b.csv --format json").out, alone));
+  CHECK_FALSE(has(shell("cd " + folder.path.string() + "; $ATTNPROF compare --why a.csv").out, "a.csv:"));
 }

@@ -85,7 +85,9 @@ std::string text_of(const Comparison& c, const std::vector<Explained>& explained
   if (o.format == "json") return comparison_json(c, explained);
   if (o.format == "sentences") {
     std::string text = comparison_sentences(c);
-    for (const Explained& e : explained) text += e.row.label() + ": " + e.attribution.reasoning + "\n";
+    const std::vector<std::string> labels = why_labels(explained);
+    for (size_t i = 0; i < explained.size(); ++i)
+      text += labels[i] + ": " + explained[i].attribution.reasoning + "\n";
     return text;
   }
   return table_text(c, explained, o.output == "-" ? terminal_style() : TableStyle{});

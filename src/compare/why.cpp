@@ -60,11 +60,11 @@ bool from_datasheet(const Ceilings& c) {
   return is(c.copy_gbps) || is(c.matrix_tflops) || is(c.exp_gops);
 }
 
-GridRow grid_row(const Explained& e) {
+GridRow grid_row(const Explained& e, const std::string& label) {
   const Attribution& a = e.attribution;
   const Row& row = e.row;
   GridRow line;
-  line.cells = {{row.label()},
+  line.cells = {{label},
                 {us_cell(resolved_time_us(row))},
                 {us_cell(row.number("kernels_us"))},
                 {us_cell(row.number("gaps_us"))},
@@ -127,6 +127,16 @@ std::string ceilings_text(const Ceilings& ceilings) {
   return text;
 }
 
+std::vector<std::string> why_labels(const std::vector<Explained>& rows) {
+  const bool several = std::any_of(rows.begin(), rows.end(), [&rows](const Explained& e) {
+    return e.row.file() != rows.front().row.file();
+  });
+  std::vector<std::string> labels;
+  for (const Explained& e : rows)
+    labels.push_back(several ? fmt::format("{}: {}", e.row.file(), e.row.label()) : e.row.label());
+  return labels;
+}
+
 std::string why_table(const std::vector<Explained>& rows, const TableStyle& style) {
   const std::vector<GridColumn> columns{{"row", false, 0},  {"time", true, 0},     {"kernels", true, 6},
                                         {"gaps", true, 7},  {"HBM", true, 2},      {"matrix", true, 2},
@@ -136,8 +146,9 @@ std::string why_table(const std::vector<Explained>& rows, const TableStyle& styl
   std::vector<GridRow> lines;
   std::vector<std::string> ceilings;
   bool datasheet = false, invalid = false;
+  const std::vector<std::string> labels = why_labels(rows);
   for (const Explained& e : rows) {
-    lines.push_back(grid_row(e));
+    lines.push_back(grid_row(e, labels[lines.size()]));
     const std::string text = ceilings_text(e.ceilings);
     if (!text.empty() && std::find(ceilings.begin(), ceilings.end(), text) == ceilings.end())
       ceilings.push_back(text);
@@ -159,9 +170,10 @@ std::string why_table(const std::vector<Explained>& rows, const TableStyle& styl
     text += wrap_to_width(fmt::format("! above {:.0f}% of a ceiling: invalid, see below", kInvalidSharePct),
                           width, 2);
   size_t without = 0;
-  for (const Explained& e : rows) {
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const Explained& e = rows[i];
     if (e.ceilings.copy_gbps || e.ceilings.matrix_tflops || !e.row.verified()) {
-      text += wrap_to_width(e.row.label() + ": " + e.attribution.reasoning, width, 2);
+      text += wrap_to_width(labels[i] + ": " + e.attribution.reasoning, width, 2);
     } else {
       ++without;
     }

@@ -31,6 +31,10 @@ Explained explain(const Row& row, const GivenCeilings& given);
 /// "copy 4281 GB/s (measured), matrix 790 TFLOP/s (measured)".
 std::string ceilings_text(const Ceilings& ceilings);
 
+/// What tells the rows apart: their labels, after the file where they come from several:
+/// "a.csv: flash3 bf16 b4 h16 s4k d128".
+std::vector<std::string> why_labels(const std::vector<Explained>& rows);
+
 /// The parts of each row's time beside it as a table, then for each row the sentence behind its bound.
 std::string why_table(const std::vector<Explained>& rows, const TableStyle& style);
 

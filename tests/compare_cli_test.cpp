@@ -178,3 +178,23 @@ TEST_CASE("compare --why of two files says from which each row is, and why rows 
       has(shell("cd " + folder.path.string() + "; $ATTNPROF compare a.csv b.csv --format json").out, alone));
   CHECK_FALSE(has(shell("cd " + folder.path.string() + "; $ATTNPROF compare --why a.csv").out, "a.csv:"));
 }
+
+TEST_CASE("--copy-gbps means the same in compare and report: it comes before what was measured",
+          "[cli][compare]") {
+  const TempFolder folder;
+  put(folder.file("a.csv"), csv_of({{{"ceiling_copy_gbps", "4200"}, {"ceiling_matrix_tflops", "800"}}}));
+  const std::string go = "cd " + folder.path.string() + "; $ATTNPROF ";
+  CHECK(has(shell(go + "compare --why a.csv").out, "copy 4200 GB/s (measured)"));
+  const std::string given = shell(go + "compare --why a.csv --copy-gbps 4321").out;
+  CHECK(has(given, "copy 4321 GB/s (given)"));
+  CHECK(has(given, "matrix 800 TFLOP/s (measured)"));
+  CHECK(has(shell(go + "report a.csv --copy-gbps 4321 -o -").out, "\"copy_gbps\":4321"));
+  for (const char* command : {"compare", "report"}) {
+    INFO(command);
+    const std::string help = shell(go + command + " --help").out;
+    CHECK(has(help, ": copy bandwidth in GB/s, in place of what the file says was measured"));
+    CHECK(has(help, ": matrix rate in TFLOP/s, in place of what the file says was measured"));
+    CHECK(shell(go + command + " a.csv -o x --copy-gbps 1e13" + (command[0] == 'c' ? " --why" : ""))
+              .exit_code == 2);
+  }
+}

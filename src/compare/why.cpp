@@ -20,11 +20,6 @@ std::optional<GpuModel> datasheet_of(const Row& row) {
   return match_gpu_model(info);
 }
 
-std::optional<Ceiling> measured(const Row& row, std::string_view column) {
-  const auto rate = row.number(column);
-  return rate && *rate > 0 ? std::optional(Ceiling{*rate, CeilingSource::measured}) : std::nullopt;
-}
-
 void fill(std::optional<Ceiling>& ceiling, const std::optional<double>& rate, CeilingSource source) {
   if (!ceiling && rate && *rate > 0) ceiling = Ceiling{*rate, source};
 }
@@ -84,15 +79,16 @@ GridRow grid_row(const Explained& e, const std::string& label) {
 
 Ceilings ceilings_of(const Row& row, const GivenCeilings& given) {
   Ceilings c;
-  c.copy_gbps = measured(row, "ceiling_copy_gbps");
-  c.matrix_tflops = measured(row, "ceiling_matrix_tflops");
-  // Cores have no matrix units: products run at the rate of their multiply-adds.
-  if (!c.matrix_tflops && row.text("device") == "cpu") c.matrix_tflops = measured(row, "ceiling_fp32_tflops");
-  c.exp_gops = measured(row, "ceiling_exp_gops");
-  c.launch_us = measured(row, "ceiling_launch_us");
   fill(c.copy_gbps, given.copy_gbps, CeilingSource::given);
   fill(c.matrix_tflops, given.matrix_tflops, CeilingSource::given);
   fill(c.exp_gops, given.exp_gops, CeilingSource::given);
+  fill(c.copy_gbps, row.number("ceiling_copy_gbps"), CeilingSource::measured);
+  fill(c.matrix_tflops, row.number("ceiling_matrix_tflops"), CeilingSource::measured);
+  // Cores have no matrix units: products run at the rate of their multiply-adds.
+  if (row.text("device") == "cpu")
+    fill(c.matrix_tflops, row.number("ceiling_fp32_tflops"), CeilingSource::measured);
+  fill(c.exp_gops, row.number("ceiling_exp_gops"), CeilingSource::measured);
+  fill(c.launch_us, row.number("ceiling_launch_us"), CeilingSource::measured);
   if (const auto gpu = datasheet_of(row)) {
     fill(c.copy_gbps, gpu->hbm_gbps, CeilingSource::datasheet);
     fill(c.matrix_tflops, row.text("dtype") == "fp32" ? gpu->fp32_tflops : gpu->bf16_tflops,

@@ -11,12 +11,12 @@
 
 namespace attnprof {
 
-/// Ceilings given by hand, for rows that carry none.
+/// Ceilings given by hand: they come before what rows say was measured.
 struct GivenCeilings {
   std::optional<double> copy_gbps, matrix_tflops, exp_gops;
 };
 
-/// The row's own ceiling_* columns, which were measured; else what was given; else the datasheet of the GPU
+/// What was given; else the row's own ceiling_* columns, which were measured; else the datasheet of the GPU
 /// that device_name begins with.
 Ceilings ceilings_of(const Row& row, const GivenCeilings& given);
 

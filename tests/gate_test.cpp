@@ -360,6 +360,9 @@ TEST_CASE(
   REQUIRE(gone.warnings.size() == 1);
   CHECK(gone.warnings[0] ==
         "ref.csv: 1 row of NVIDIA H200 GPU-2 has no counterpart: the new file holds none of that device");
+  // A whole backend that is gone is missing, as ever.
+  CHECK(exit_of({{}, counted()}, {{}}) == 1);
+  CHECK(gate({{}, counted()}, {{}}).warnings.empty());
   // Another board, and a case that was not measured there: that is no matter of the device.
   CHECK(exit_of({{}, {{"impl", "naive"}}}, {second}) == 1);
   const RowFile one = file_of({{}, second}, "one.csv"), two = file_of({second, {}}, "two.csv");

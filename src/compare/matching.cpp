@@ -47,6 +47,9 @@ bool same_device(const Row& a, const Row& b) {
 bool same_model(const Row& a, const Row& b) {
   return a.text("device") == b.text("device") && a.text("device_name") == b.text("device_name");
 }
+bool same_backend(const Row& a, const Row& b) {
+  return a.text("device") == b.text("device");
+}
 
 /// Rows of one key from one device, on one side: at most one of each file.
 struct Group {
@@ -86,7 +89,9 @@ class Groups {
           std::any_of(of_key.begin(), of_key.end(), [](const Group* g) { return g->partner; });
       for (Group* group : of_key) {
         if (group->partner != nullptr || other_side_has(*group, same_device)) continue;
-        group->of_absent_device = elsewhere || (common && !other_side_has(*group, same_model));
+        // A file without a row of the GPU, or of the CPU, at all lacks cases, not a machine.
+        group->of_absent_device = elsewhere || (common && !other_side_has(*group, same_model) &&
+                                                other_side_has(*group, same_backend));
       }
     }
   }

@@ -127,6 +127,42 @@ TEST_CASE("thresholds come from a TOML file, the command line replaces its globa
   CHECK(has(o.err, "'time_pct'"));
 }
 
+TEST_CASE("how small a slow-down would have been seen is said so that the median is not taken for all",
+          "[check][cli]") {
+  const Workplace w;
+  const Cells noisy{{"impl", "naive"}, {"time_lo_us", "150"}, {"time_hi_us", "350"}};
+  w.rows("one.csv", {{}});
+  w.rows("alike.csv", {{}, {{"impl", "flash2"}}});
+  w.rows("noisy.csv", {{}, {{"impl", "flash2"}}, noisy});
+  const auto check = [&w](const std::string& file) {
+    return w.check("--baseline " + file + " " + file + " --markdown s.md");
+  };
+  const std::string one = check("one.csv").out;
+  CHECK(has(one, "; a slow-down of 2.00% would be seen, at 0."));
+  CHECK(has(check("alike.csv").out, "; a slow-down of 2.00% would be seen in every case, at 0."));
+  const std::string noise = check("noisy.csv").out;
+  CHECK(has(noise, "; a slow-down of 2.00% would be seen in half of the cases, one of "));
+  CHECK(has(noise, "% in every case, at 0."));
+  CHECK_FALSE(has(noise, "times"));  // a share above 100% is a percentage, too
+  CHECK(has(w.read("s.md"), "% in every case, at 0."));
+}
+
+TEST_CASE("an [[override]] that matches no row is a warning that names its place and what no row has",
+          "[check][cli]") {
+  const Workplace w;
+  w.rows("ref.csv", {{}, {{"impl", "naive"}, {"causal", "1"}}});
+  w.write("t.toml",
+          "[[override]]\nimpl = \"flash3\"\ntime_pct = 3\n\n[[override]]\nimpl = [\"flahs3\"]\nseqlen_q = "
+          "\"4k\"\ntime_pct = 30\n[[override]]\nimpl = \"flash3\"\ncausal = true\ntime_pct = 30\n");
+  const Outcome o = w.check("--baseline ref.csv ref.csv --thresholds t.toml --markdown s.md");
+  CHECK(o.exit_code == 0);
+  CHECK(count(o.err, "\n") == 2);
+  CHECK(has(o.err, "warning: t.toml:5: this [[override]] matches no row: none has impl = "));
+  CHECK(has(o.err, "flahs3"));
+  CHECK(has(o.err, "warning: t.toml:9: this [[override]] matches no row: no row has all of its axes"));
+  CHECK(has(w.read("s.md"), "t.toml:5"));
+}
+
 TEST_CASE("markdown and JUnit hold every verdict, whatever the cells hold", "[check][cli]") {
   const Workplace w;
   const std::string nasty = "a<b>&\"\"c|d_*\x01\xff";
@@ -203,6 +239,40 @@ TEST_CASE("check --update replaces the baseline whole, keeps its permissions, an
   CHECK(files == 4);  // ref, slow, out, err: no temporary is left
   CHECK(w.check("--baseline first.csv slow.csv --update").exit_code == 0);  // there was none yet
   CHECK(w.read("first.csv") == wanted);
+}
+
+TEST_CASE("each exit code of check --update is the documented one", "[check][cli][update]") {
+  const Workplace w;
+  const std::string help = w.check("--help").out;
+  CHECK(
+      has(help,
+          "With --update: 0 the baseline was replaced, whatever changed, also its machine; 4 a result is not "
+          "verified, and nothing was replaced; 2 for bad input."));
+  w.rows("slow.csv", {kSlow});
+  w.rows("missing.csv", {{{"impl", "naive"}}});
+  w.rows("driver.csv", {{{"driver", "999"}}});
+  w.rows("cpu.csv", {{{"device", "cpu"}, {"device_name", "AMD EPYC"}, {"threads", "2"}}});
+  w.rows("oom.csv", {{{"status", "oom"}, {"time_us", ""}, {"time_lo_us", ""}, {"time_hi_us", ""}}});
+  w.rows("wrong.csv", {kWrong});
+  w.rows("failed.csv", {{}, {{"impl", "naive"}, {"status", "failed"}}});
+  w.rows("unverified.csv", {{{"rel_err", ""}}});
+  w.write("bad.csv", "impl,time_us\nnaive,1\n");
+  const auto update = [&w](const std::string& file) {
+    w.rows("ref.csv", {{}});
+    const int code = w.check("--baseline ref.csv " + file + " --update").exit_code;
+    return std::make_pair(code, w.read("ref.csv") == w.read(file.c_str()));
+  };
+  for (const char* file : {"slow.csv", "missing.csv", "driver.csv", "cpu.csv", "oom.csv"}) {
+    INFO(file);
+    CHECK(update(file) == std::make_pair(0, true));
+  }
+  for (const char* file : {"wrong.csv", "failed.csv", "unverified.csv"}) {
+    INFO(file);
+    CHECK(update(file) == std::make_pair(4, false));
+  }
+  CHECK(update("bad.csv") == std::make_pair(2, false));
+  CHECK(w.check("--baseline ref.csv --baseline second.csv slow.csv slow.csv --update").exit_code == 0);
+  CHECK(w.read("second.csv") == w.read("slow.csv"));  // one of several was not there yet
 }
 
 TEST_CASE("check --update refuses wrong results and torn files, and leaves the baseline alone",

@@ -115,82 +115,6 @@ TEST_CASE("rows to stdout leave nothing else there", "[cli]") {
   CHECK(json.out.front() == '{');
 }
 
-TEST_CASE("resume measures only what the file lacks, and repairs a torn last row", "[cli][resume]") {
-  TempFolder scratch;
-  const fs::path csv = scratch.path / "rows.csv";
-  REQUIRE(attnprof(std::string(kTiny) + " --impl naive --csv " + csv.string()).exit_code == 0);
-  const std::string first = slurp(csv);
-  std::ofstream(csv, std::ios::app) << "fused,fwd,bf";  // a run that died mid-row
-  const Outcome o = attnprof(std::string(kTiny) + " --impl naive,fused --resume --csv " + csv.string());
-  INFO(o.err);
-  CHECK(o.exit_code == 0);
-  const std::string after = slurp(csv);
-  CHECK(lines(after) == 1 + 4);
-  CHECK(after.compare(0, first.size(), first) == 0);
-  const Outcome again = attnprof(std::string(kTiny) + " --impl naive,fused --resume --csv " + csv.string());
-  CHECK(again.exit_code == 0);
-  CHECK(slurp(csv) == after);
-}
-
-TEST_CASE("resume refuses a file of another schema or device and leaves it alone", "[cli][resume]") {
-  TempFolder scratch;
-  const fs::path csv = scratch.path / "rows.csv";
-  std::ofstream(csv) << "when,what\n1,2\n";
-  const Outcome schema = attnprof(std::string(kTiny) + " --resume --csv " + csv.string());
-  CHECK(schema.exit_code == 2);
-  CHECK(slurp(csv) == "when,what\n1,2\n");
-
-  REQUIRE(attnprof(std::string(kTiny) + " --impl fused --csv " + csv.string()).exit_code == 0);
-  std::string text = slurp(csv);
-  const std::string header = text.substr(0, text.find('\n'));
-  REQUIRE(header.find("device_name") != std::string::npos);
-  // The same rows as if another machine had measured them.
-  std::stringstream in(header);
-  int column = 0, device = -1;
-  for (std::string name; std::getline(in, name, ',');) {
-    if (name == "device_name") device = column;
-    ++column;
-  }
-  REQUIRE(device >= 0);
-  const Outcome list = attnprof("list devices");
-  const size_t at = list.out.find("cpu      ") + 9;
-  const std::string name = list.out.substr(at, list.out.find(',', at) - at);
-  for (size_t pos = text.find(name); pos != std::string::npos; pos = text.find(name, pos + 6)) {
-    text.replace(pos, name.size(), "Abacus");
-  }
-  std::ofstream(csv) << text;
-  const Outcome other = attnprof(std::string(kTiny) + " --impl naive --resume --csv " + csv.string());
-  CHECK(other.exit_code == 2);
-  CHECK(other.err.find("Abacus") != std::string::npos);
-  CHECK(slurp(csv) == text);
-}
-
-TEST_CASE("resume with --per-kernel adds the rows of kernels that the file lacks, each once",
-          "[cli][resume]") {
-  TempFolder scratch;
-  const fs::path csv = scratch.path / "rows.csv";
-  const std::string call = std::string(kTiny) + " --impl naive,fused --csv " + csv.string();
-  REQUIRE(attnprof(call).exit_code == 0);
-  const std::string before = slurp(csv);
-  REQUIRE(lines(before) == 1 + 4);
-  const Outcome o = attnprof(call + " --per-kernel --resume");
-  INFO(o.err);
-  CHECK(o.exit_code == 0);
-  const std::string after = slurp(csv);
-  CHECK(after.compare(0, before.size(), before) == 0);
-  CHECK(lines(after) == 1 + 4 + 2 * 3);
-  // A run that died between the rows of one case.
-  const std::string torn = after.substr(0, after.rfind(",softmax,"));
-  std::ofstream(csv) << torn.substr(0, torn.rfind('\n') + 1);
-  CHECK(attnprof(call + " --per-kernel --resume").exit_code == 0);
-  CHECK(lines(slurp(csv)) == 1 + 4 + 2 * 3);
-  const std::string whole = slurp(csv);
-  CHECK(attnprof(call + " --per-kernel --resume").exit_code == 0);
-  CHECK(slurp(csv) == whole);
-  CHECK(attnprof(call + " --resume").exit_code == 0);  // rows of kernels are no rows of launches
-  CHECK(slurp(csv) == whole);
-}
-
 TEST_CASE("a sweep measures the ceilings once and keeps them; a damaged cache is said and survived",
           "[cli][ceilings]") {
   TempFolder scratch;
@@ -297,9 +221,32 @@ TEST_CASE("a comma locale changes no byte of a file's numbers", "[cli][locale]")
   CHECK(attnprof(call, "LC_ALL=de_DE.UTF-8").out == attnprof(call, "LC_ALL=C").out);
 }
 
-TEST_CASE("unsupported passes are rows with a reason, and a sweep of nothing else does not end with 0",
-          "[cli]") {
-  const Outcome o = attnprof("sweep --device cpu --pass bwd --seqlen 64 --heads 2 --head-dim 32 --csv -");
-  CHECK(o.exit_code == 2);
-  CHECK(o.out.find("unsupported") != std::string::npos);
+TEST_CASE(
+    "a sweep of which not one row could be measured ends with 3 and says so, and its rows have the reason",
+    "[cli]") {
+  TempFolder scratch;
+  const std::string csv = scratch.file("rows.csv"),
+                    tiny = "sweep --device cpu --head-dim 32 --max-time 0.02 ";
+  const std::string unsupported = tiny + "--pass bwd --seqlen 64 --heads 2",
+                    oom = tiny + "--impl naive --heads 64 --batch 64 --seqlen 1024k";
+  struct Nothing {
+    std::string call;
+    const char* status;
+  };
+  for (const Nothing& n : {Nothing{unsupported, "unsupported"}, {oom, "oom"}}) {
+    INFO(n.call);
+    const Outcome o = attnprof(n.call + " --quiet --csv -");
+    INFO(o.err);
+    CHECK(o.exit_code == 3);
+    CHECK(o.out.find(n.status) != std::string::npos);
+    CHECK(o.err.find(std::string("nothing was measured: no row is ok, the first is ") + n.status + ": ") !=
+          std::string::npos);
+    CHECK(attnprof(n.call + " --dry-run").exit_code == 0);
+  }
+  // One row is enough, and a file that has one, too; nothing left to do is done.
+  CHECK(attnprof(tiny + "--impl naive --heads 64 --batch 64 --seqlen 1,1024k --csv " + csv).exit_code == 0);
+  CHECK(attnprof(oom + " --resume --csv " + csv).exit_code == 0);
+  CHECK(attnprof(oom + " --seed 2 --resume --csv " + csv).exit_code == 3);
+  CHECK(attnprof(oom + " --seed 2 --resume --csv " + csv).exit_code == 0);
+  CHECK(attnprof("sweep --help").out.find("3 not one row is ok") != std::string::npos);
 }

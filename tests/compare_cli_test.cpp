@@ -91,7 +91,7 @@ TEST_CASE("usage that makes no sense ends with 2 and one line", "[cli][compare]"
   refused("a.csv --why --copy-gbps 0", "0");
   refused("a.csv --allow-device-mismatch", "two files");
   refused("one.csv", "nothing to compare");
-  refused("one.csv other.csv", "the nearest rows differ in: seed");
+  refused("one.csv other.csv", "the nearest rows differ in: seed 1 -> 7");
   refused("a.csv -o /nonexistent/x", "/nonexistent/x");
 }
 
@@ -154,4 +154,47 @@ TEST_CASE("compare --why explains a file with one implementation", "[cli][compar
   const Outcome o = shell("$ATTNPROF compare --why " + folder.file("a.csv"));
   CHECK(o.exit_code == 0);
   CHECK(has(o.out, "flash3 bf16 b4 h16 s4k d128: "));
+}
+
+TEST_CASE("compare --why of two files says from which each row is, and why rows have no partner",
+          "[cli][compare]") {
+  const TempFolder folder;
+  put(folder.file("a.csv"), csv_of({kNaive, {}}));
+  put(folder.file("b.csv"), csv_of({kNaive, {{"seed", "7"}}}));
+  const std::string alone =
+      "1 row of a.csv and 1 row of b.csv have no partner in the other file; the nearest rows differ in: seed "
+      "1 -> 7";
+  for (const char* format : {"table", "sentences", "markdown"}) {
+    INFO(format);
+    const Outcome o =
+        shell("cd " + folder.path.string() + "; $ATTNPROF compare --why a.csv b.csv --format " + format);
+    CHECK(o.exit_code == 0);
+    CHECK(has(o.out, "a.csv: naive bf16 b4 h16 s4k d128"));
+    CHECK(has(o.out, "b.csv: flash3 bf16 b4 h16 s4k d128"));
+    CHECK(has(o.err, alone));
+    CHECK(lines(o.err) == 1);
+  }
+  CHECK(
+      has(shell("cd " + folder.path.string() + "; $ATTNPROF compare a.csv b.csv --format json").out, alone));
+  CHECK_FALSE(has(shell("cd " + folder.path.string() + "; $ATTNPROF compare --why a.csv").out, "a.csv:"));
+}
+
+TEST_CASE("--copy-gbps means the same in compare and report: it comes before what was measured",
+          "[cli][compare]") {
+  const TempFolder folder;
+  put(folder.file("a.csv"), csv_of({{{"ceiling_copy_gbps", "4200"}, {"ceiling_matrix_tflops", "800"}}}));
+  const std::string go = "cd " + folder.path.string() + "; $ATTNPROF ";
+  CHECK(has(shell(go + "compare --why a.csv").out, "copy 4200 GB/s (measured)"));
+  const std::string given = shell(go + "compare --why a.csv --copy-gbps 4321").out;
+  CHECK(has(given, "copy 4321 GB/s (given)"));
+  CHECK(has(given, "matrix 800 TFLOP/s (measured)"));
+  CHECK(has(shell(go + "report a.csv --copy-gbps 4321 -o -").out, "\"copy_gbps\":4321"));
+  for (const char* command : {"compare", "report"}) {
+    INFO(command);
+    const std::string help = shell(go + command + " --help").out;
+    CHECK(has(help, ": copy bandwidth in GB/s, in place of what the file says was measured"));
+    CHECK(has(help, ": matrix rate in TFLOP/s, in place of what the file says was measured"));
+    CHECK(shell(go + command + " a.csv -o x --copy-gbps 1e13" + (command[0] == 'c' ? " --why" : ""))
+              .exit_code == 2);
+  }
 }

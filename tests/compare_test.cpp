@@ -223,7 +223,7 @@ TEST_CASE("rows of other problems, caches, fills and devices are never held agai
     const Comparison two = before_after({{}}, {{{column, cell}}});
     const bool is_device = column == "device_name" || column == "device_uuid";
     CHECK(two.pairs.empty() != is_device);
-    if (!is_device) CHECK(unmatched_reason(two) == column);
+    if (!is_device) CHECK(unmatched_reason(two) == column + " " + good_row().at(column) + " -> " + cell);
   }
   // Parts of a launch and rows that were not run are no cases.
   CHECK(compare_within(file_of({naive(), {{"status", "skipped"}}}), "").pairs.empty());
@@ -257,7 +257,18 @@ TEST_CASE("two files are matched by key, wherever a row stands", "[compare]") {
   CHECK(c.only_from[0].text("impl") == "cudnn");
   REQUIRE(c.only_to.size() == 1);
   CHECK(c.only_to[0].text("impl") == "flash2");
-  CHECK(unmatched_reason(c) == "impl");
+  CHECK(unmatched_reason(c) == "impl cudnn -> flash2");
+  CHECK(
+      noted(c,
+            "1 row of before.csv and 1 row of after.csv have no partner in the other file; the nearest rows "
+            "differ in: impl cudnn -> flash2"));
+  const Comparison tiles =
+      before_after({{{"seed", "3"}}, {{"seed", "4"}}, {}},
+                   {{{"seed", "5"}, {"tile_m", "64"}}, {{"seed", "4"}, {"tile_m", "32"}}});
+  CHECK(noted(tiles, "3 rows of before.csv and 2 rows of after.csv have no partner"));
+  CHECK(noted(before_after({{}, naive()}, {{}}), "1 row of before.csv has no partner in the other file"));
+  CHECK(unmatched_reason(before_after({{}, naive()}, {{{"seed", "2"}}, with(naive(), {{"seed", "3"}})})) ==
+        "seed 1 -> 2 for one");
   const std::string table = comparison_table(c, {});
   CHECK(has(table, "before.csv -> after.csv"));
   CHECK(has(table, "-20.0%"));

@@ -328,3 +328,56 @@ TEST_CASE("the codes' order: wrong, then worse, then not judged", "[gate]") {
   CHECK(exit_of(before, {slow, unjudged, {{"impl", "naive"}}}) == 1);
   CHECK(exit_of(before, {slow, unjudged, wrong}) == 4);
 }
+
+TEST_CASE("a file of several devices: each is held against itself, and one without a counterpart is named",
+          "[gate]") {
+  const auto a100 = [](Cells cells) {
+    cells.insert({{"device_name", "NVIDIA A100"}, {"device_uuid", "GPU-9"}});
+    return cells;
+  };
+  const Cells naive{{"impl", "naive"}};
+  // The same keys, and one that only the A100 has: the new file was measured on one of the machines.
+  const std::vector<Cells> both{{}, a100(time_cells(400)), a100(naive)};
+  const GateReport one = gate(both, {{}});
+  CHECK(exit_code(one) == ExitCode::ok);
+  CHECK(one.cases == 1);
+  REQUIRE(one.warnings.size() == 1);
+  CHECK(one.warnings[0] ==
+        "ref.csv: 2 rows of NVIDIA A100 have no counterpart: the new file holds none of that device");
+  const GateReport reversed = gate({{}}, both);
+  CHECK(exit_code(reversed) == ExitCode::ok);
+  REQUIRE(reversed.warnings.size() == 1);
+  CHECK(reversed.warnings[0] ==
+        "new.csv: 2 rows of NVIDIA A100 have no counterpart: the baseline holds none of that device");
+  CHECK(exit_of({{}}, {{}, a100({{"rel_err", "0.5"}})}) == 4);  // wrong is wrong on any device
+  // Whichever of them comes first, and each is judged.
+  const GateReport slower = gate(both, {a100(time_cells(500)), a100(naive), {}});
+  CHECK(slower.cases == 3);
+  CHECK(slower.warnings.empty());
+  size_t fails = 0;
+  for (const Finding& f : slower.findings) {
+    if (!f.fails()) continue;
+    ++fails;
+    CHECK(f.before == "400 us");
+    CHECK(f.after == "500 us");
+  }
+  CHECK(fails == 1);
+  CHECK(exit_of(both, {{}, a100(time_cells(400))}) == 1);  // the new file has the device, not the case
+}
+
+TEST_CASE(
+    "boards of one model: each against itself, a board that is gone is named, a lone one judged as before",
+    "[gate]") {
+  const Cells second{{"device_uuid", "GPU-2"}};
+  const GateReport gone = gate({{}, second}, {{}});
+  REQUIRE(gone.warnings.size() == 1);
+  CHECK(gone.warnings[0] ==
+        "ref.csv: 1 row of NVIDIA H200 GPU-2 has no counterpart: the new file holds none of that device");
+  // A whole backend that is gone is missing, as ever.
+  CHECK(exit_of({{}, counted()}, {{}}) == 1);
+  CHECK(gate({{}, counted()}, {{}}).warnings.empty());
+  // Another board, and a case that was not measured there: that is no matter of the device.
+  CHECK(exit_of({{}, {{"impl", "naive"}}}, {second}) == 1);
+  const RowFile one = file_of({{}, second}, "one.csv"), two = file_of({second, {}}, "two.csv");
+  CHECK(judge_rows({one, two}, {one}, {}).cases == 2);  // repeats of both
+}

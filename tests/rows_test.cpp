@@ -120,7 +120,10 @@ TEST_CASE("cells that cannot be right are refused by file, line and column", "[r
   CHECK(refusal_of("causal", "yes") == "f.csv:3: column 'causal': 'yes' is not a number");
   CHECK(refusal_of("causal", "2") == "f.csv:3: column 'causal': '2' is neither 0 nor 1");
   CHECK(has(refusal_of("causal", ""), "column 'causal': is empty"));
-  CHECK(refusal_of("schema", "2") == "f.csv:3: column 'schema': '2', this version reads 1");
+  CHECK(refusal_of("schema", "2") ==
+        "f.csv:3: column 'schema': '2', this version reads 1; a newer attnprof wrote it");
+  CHECK(refusal_of("schema", "0") == "f.csv:3: column 'schema': '0', this version reads 1");
+  CHECK(refusal_of("schema", "") == "f.csv:3: column 'schema': '', this version reads 1");
   CHECK(has(refusal_of("hbm_read_bytes", "-1"), "f.csv:3: column 'hbm_read_bytes': '-1' is negative"));
   CHECK(has(refusal_of("tensor_flops", "1e"), "column 'tensor_flops': '1e' is not a number"));
   CHECK(has(refusal_of("workspace_bytes", "-5"), "column 'workspace_bytes'"));
@@ -132,6 +135,38 @@ TEST_CASE("cells that cannot be right are refused by file, line and column", "[r
   CHECK(has(refusal_of("rel_err", "-0.1"), "column 'rel_err'"));
 }
 
+TEST_CASE("figures that no machine reaches are refused, those of large machines are not", "[rows]") {
+  CHECK(refusal_of("hbm_read_bytes", "1e300") ==
+        "f.csv:3: column 'hbm_read_bytes': '1e300' cannot be; at most 1e+18 can");
+  CHECK(has(refusal_of("time_us", "1e30"), "f.csv:3: column 'time_us': '1e30' cannot be; at most 1e+13 can"));
+  CHECK(has(refusal_of("tensor_flops", "1e40"), "column 'tensor_flops': '1e40' cannot be"));
+  CHECK(has(refusal_of("ceiling_copy_gbps", "1e12"), "column 'ceiling_copy_gbps': '1e12' cannot be"));
+  CHECK(has(refusal_of("samples", "1e18"), "column 'samples': '1e18' cannot be"));
+  CHECK(has(refusal_of("tolerance", "1e9"),
+            "column 'tolerance': '1e9' cannot be; at most 1 can"));  // all would pass
+  CHECK(has(refusal_of("model_bytes_err_pct", "-1e99"), "column 'model_bytes_err_pct': '-1e99' cannot be"));
+  const auto takes = [](const Cells& cells) {
+    return rows_of(parse_csv(csv_of({cells}), "f.csv")).rows.size() == 1;
+  };
+  CHECK(takes(
+      {{"time_us", "9e11"}, {"time_hi_us", "9e11"}, {"hbm_read_bytes", "9e15"}, {"tensor_flops", "1e22"}}));
+  CHECK(takes({{"seed", "18446744073709551615"}, {"seqlen_kv", "1099511627776"}}));
+  CHECK(takes({{"status", "skipped"}, {"seqlen_q", "1e18"}}));  // asked for, not run
+}
+
+TEST_CASE("a time of no samples and a result of which no row was checked are refused; unknown ones are not",
+          "[rows]") {
+  CHECK(refusal_of("samples", "0") == "f.csv:3: column 'samples': '0', but there is a time of status ok");
+  CHECK(refusal_of("rows_checked", "0") ==
+        "f.csv:3: column 'rows_checked': '0', but status is ok: nothing was verified");
+  const auto takes = [](const Cells& cells) {
+    return rows_of(parse_csv(csv_of({cells}), "f.csv")).rows.size() == 1;
+  };
+  for (const char* missing : {"", "nan"}) CHECK(takes({{"samples", missing}, {"rows_checked", missing}}));
+  CHECK(takes({{"samples", "0"}, {"time_us", ""}, {"time_lo_us", ""}, {"time_hi_us", ""}}));
+  CHECK(takes({{"status", "failed"}, {"samples", "0"}, {"rows_checked", "0"}}));
+}
+
 TEST_CASE("files that cannot be compared are refused as a whole", "[rows]") {
   CHECK(has(refusal(""), "f.csv: is empty"));
   CHECK(has(refusal(csv_of({})), "f.csv: has a header but no rows"));
@@ -141,6 +176,9 @@ TEST_CASE("files that cannot be compared are refused as a whole", "[rows]") {
       refusal(renamed) ==
       "f.csv:1: has no column 'kv_heads', so its rows cannot be told apart; was it renamed? not known here: "
       "'n_kv'");
+  std::string versionless = csv_of({{}});
+  versionless.replace(0, 6, "format");
+  CHECK(has(refusal(versionless), "f.csv:1: has no column 'schema'"));
   std::string timeless = csv_of({{}});
   timeless.replace(timeless.find(",time_us"), 8, ",t");
   CHECK(has(refusal(timeless), "f.csv:1: has no column 'time_us'"));

@@ -76,3 +76,24 @@ TEST_CASE("the dry run of a shard names it and lists its rows only", "[cli]") {
   CHECK(none.exit_code == 0);
   CHECK(none.err.find("shard 4 of 4 has no rows: the plan has 2 problems") != std::string::npos);
 }
+
+TEST_CASE("merge reads one of its files from standard input", "[cli][merge]") {
+  const TempFolder folder;
+  const std::string sweep =
+      "sweep --device cpu --seqlen 64,96 --heads 2 --head-dim 32 --impl fused --max-time 0.02 --quiet --csv ";
+  const std::string first = folder.file("1.csv"), second = folder.file("2.csv"), out = folder.file("all.csv");
+  REQUIRE(run_program(sweep + first + " --shard 1/2").exit_code == 0);
+  REQUIRE(run_program(sweep + second + " --shard 2/2").exit_code == 0);
+  const std::string program = "'" ATTNPROF_BINARY "' ";
+  const auto shell = [](const std::string& command) { return WEXITSTATUS(std::system(command.c_str())); };
+  CHECK(shell("cat " + second + " | " + program + "merge " + first + " - --require-complete -o " + out +
+              " 2>/dev/null") == 0);
+  CHECK(run_program("merge " + first + " " + second + " -o -").out == slurp(out));
+  CHECK(shell("cat " + first + " | " + program + "merge - -o - 2>/dev/null >" + out) == 0);
+  CHECK(lines(slurp(out)) == 2);
+  const Outcome twice = run_program("merge - - -o " + out);
+  CHECK(twice.exit_code == 2);
+  CHECK(twice.err == "attnprof: standard input (-) can be read once only; give files\n");
+  CHECK(shell("echo schema,impl | " + program + "merge - -o /dev/null 2>" + folder.file("err")) == 2);
+  CHECK(slurp(folder.file("err")).rfind("attnprof: (stdin): ", 0) == 0);
+}

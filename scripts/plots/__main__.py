@@ -44,8 +44,10 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--where", action="append", default=[], metavar="COLUMN=VALUE[,VALUE]",
                         help="draw only such rows: --where head_dim=64,128 --where seqlen_q=4k (may be repeated)")
     parser.add_argument("--baseline", default="naive", help="implementation that speed-ups refer to (default: naive)")
-    parser.add_argument("--copy-gbps", type=positive, metavar="GB/s", help="roof: copy bandwidth, for files without it")
-    parser.add_argument("--matrix-tflops", type=positive, metavar="TFLOP/s", help="roof: matrix rate, for files without it")
+    parser.add_argument("--copy-gbps", type=positive, metavar="GB/s",
+                        help="roof: copy bandwidth, in place of what the file says was measured")
+    parser.add_argument("--matrix-tflops", type=positive, metavar="TFLOP/s",
+                        help="roof: matrix rate, in place of what the file says was measured")
     options = parser.parse_args(arguments)
     if options.files[0] in FIGURES:
         if options.kind:

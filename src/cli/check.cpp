@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 
 #include "cli/commands.hpp"
@@ -45,6 +46,10 @@ constexpr const char* kFooter =
     "Exit codes: 4 a result failed verification; else 1 something fails; else 3 something could not be "
     "judged that "
     "should have been (another device or driver, counters refused); else 0. 2 for bad input.\n"
+    "With --update: 0 the baseline was replaced, whatever changed, also its machine; 4 a result is not "
+    "verified, "
+    "and "
+    "nothing was replaced; 2 for bad input.\n"
     "Another machine: `--only bytes,flops,workspace,status` judges what does not depend on it.";
 
 void add_limits(CLI::App& app, CheckOptions& o) {
@@ -95,10 +100,10 @@ void add_outputs(CLI::App& app, CheckOptions& o) {
                "Print GitHub annotations (::error ...); done by itself where GITHUB_ACTIONS is true")
       ->group("Output");
   app.add_flag("--all", o.all, "Print every quantity, also what is better or the same")->group("Output");
-  app.add_flag(
-         "--update", o.update,
-         "Then replace the baseline by the new file (each by its own, in order), whatever changed; refused "
-         "when a result failed verification")
+  app.add_flag("--update", o.update,
+               "Print what changed, then replace the baseline by the new file (each by its own, in order) "
+               "and exit with "
+               "0, whatever changed; with 4, and nothing replaced, when a result is not verified")
       ->group("Output");
 }
 
@@ -166,6 +171,14 @@ void validate(const CheckOptions& o) {
   }
 }
 
+/// Baselines that --update will make are not there yet.
+std::vector<std::string> existing(const std::vector<std::string>& paths) {
+  std::vector<std::string> found;
+  std::copy_if(paths.begin(), paths.end(), std::back_inserter(found),
+               [](const std::string& path) { return std::filesystem::exists(path); });
+  return found;
+}
+
 std::vector<RowFile> read_all(const std::vector<std::string>& paths) {
   std::vector<RowFile> files;
   for (const std::string& path : paths) files.push_back(read_rows(path));
@@ -182,7 +195,8 @@ void print(const GateReport& report, const CheckOptions& o) {
   if (!o.junit.empty()) OutputFile(o.junit, false).write(gate_junit(report));
 }
 
-/// Replaces each baseline by its new file.
+/// Replaces each baseline by its new file, all of them or none. What had changed is no matter of its exit
+/// code.
 int update(const CheckOptions& o, const std::vector<RowFile>& news) {
   for (const RowFile& file : news) {
     if (file.torn_last_row)
@@ -214,8 +228,8 @@ int run_check(const CheckOptions& o) {
   validate(o);
   const GateOptions gate = gate_options(o);
   const std::vector<RowFile> news = read_all(o.news);
-  if (o.update && !std::filesystem::exists(o.baselines.front())) return update(o, news);
-  const std::vector<RowFile> baselines = read_all(o.baselines);
+  const std::vector<RowFile> baselines = read_all(o.update ? existing(o.baselines) : o.baselines);
+  if (baselines.empty()) return update(o, news);
   try {
     const GateReport report = judge_rows(baselines, news, gate);
     print(report, o);

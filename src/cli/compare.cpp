@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/commands.hpp"
+#include "cli/given_ceilings.hpp"
 #include "cli/say.hpp"
 #include "cli/terminal.hpp"
 #include "cli/typed.hpp"
@@ -85,7 +86,9 @@ std::string text_of(const Comparison& c, const std::vector<Explained>& explained
   if (o.format == "json") return comparison_json(c, explained);
   if (o.format == "sentences") {
     std::string text = comparison_sentences(c);
-    for (const Explained& e : explained) text += e.row.label() + ": " + e.attribution.reasoning + "\n";
+    const std::vector<std::string> labels = why_labels(explained);
+    for (size_t i = 0; i < explained.size(); ++i)
+      text += labels[i] + ": " + explained[i].attribution.reasoning + "\n";
     return text;
   }
   return table_text(c, explained, o.output == "-" ? terminal_style() : TableStyle{});
@@ -158,21 +161,8 @@ void add_compare(CLI::App& app, Action& action) {
   command->add_flag(
       "--why", o->why,
       "Say for every row where its time went and what limits it, from its columns and ceilings");
-  const auto positive = number_within(1e-9, 1e12);
-  command
-      ->add_option(
-          "--copy-gbps", o->ceilings.copy_gbps,
-          "--why: copy bandwidth in GB/s, for rows without ceiling_copy_gbps (default: the datasheet)")
-      ->check(positive);
-  command
-      ->add_option(
-          "--matrix-tflops", o->ceilings.matrix_tflops,
-          "--why: matrix rate in TFLOP/s, for rows without ceiling_matrix_tflops (default: the datasheet)")
-      ->check(positive);
-  command
-      ->add_option("--exp-gops", o->ceilings.exp_gops,
-                   "--why: exponentials in 1e9/s, for rows without ceiling_exp_gops (default: the datasheet)")
-      ->check(positive);
+  add_given_ceilings(*command, "--why: ", o->ceilings.copy_gbps, o->ceilings.matrix_tflops,
+                     &o->ceilings.exp_gops);
   command->add_flag("--allow-device-mismatch", o->allow_device_mismatch,
                     "Compare times and measured bytes of two files from different devices all the same");
   command->callback([o, &action] { action = [o] { return run_compare(*o); }; });

@@ -23,8 +23,10 @@ struct MergeOptions {
 };
 
 void check(const MergeOptions& o) {
+  if (std::count(o.files.begin(), o.files.end(), "-") > 1)
+    throw UsageError("standard input (-) can be read once only; give files");
   for (const std::string& file : o.files) {
-    if (same_file(file, o.out)) {
+    if (file != "-" && same_file(file, o.out)) {
       throw UsageError(fmt::format("-o '{}' is one of the files to merge; give another name", o.out));
     }
   }
@@ -75,7 +77,7 @@ void add_merge(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand(
       "merge",
       "Join CSVs of a sweep's shards (or of several sweeps) into the file that one run would have written");
-  command->add_option("files", options->files, "CSVs that attnprof wrote, in any order")
+  command->add_option("files", options->files, "CSVs that attnprof wrote, in any order; - for stdin")
       ->required()
       ->type_name("FILE...");
   command->add_option("-o,--output", options->out, "Where the rows go; - for stdout")

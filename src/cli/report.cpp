@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/commands.hpp"
+#include "cli/given_ceilings.hpp"
 #include "cli/typed.hpp"
 #include "compare/comparison.hpp"
 #include "compare/rows.hpp"
@@ -89,13 +90,7 @@ void add_report(CLI::App& app, Action& action) {
   command->add_option("--title", options->title, "Heading (default: the file's name)");
   command->add_option("--reference", options->reference,
                       "Implementation that speed-ups refer to (default: naive, else the file's first)");
-  command
-      ->add_option("--copy-gbps", options->copy_gbps, "Roof: copy bandwidth in GB/s, before the file's own")
-      ->check(number_within(1e-3, 1e9));
-  command
-      ->add_option("--matrix-tflops", options->matrix_tflops,
-                   "Roof: matrix rate in TFLOP/s, before the file's own")
-      ->check(number_within(1e-9, 1e9));
+  add_given_ceilings(*command, "Roof: ", options->copy_gbps, options->matrix_tflops, nullptr);
   command->callback([options, &action] { action = [options] { return run_report(*options); }; });
 }
 

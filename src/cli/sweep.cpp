@@ -13,6 +13,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/compile.hpp"
+#include "cli/continued_file.hpp"
 #include "cli/device_ceilings.hpp"
 #include "cli/device_choice.hpp"
 #include "cli/dry_run.hpp"
@@ -28,7 +29,6 @@
 #include "measure/shard.hpp"
 #include "report/csv.hpp"
 #include "report/derived.hpp"
-#include "report/resume.hpp"
 #include "report/table.hpp"
 
 namespace attnprof {
@@ -45,14 +45,6 @@ RunConditions conditions(const SweepOptions& o) {
   c.hostname = host;
   return c;
 }
-
-/// What a resumed file already holds of the planned rows.
-struct Finished {
-  size_t rows = 0;
-  size_t failed = 0;  ///< of them, those that make a sweep end with 4
-  std::set<std::string>
-      half;  ///< keys of rows whose case is measured again, because it lacks rows of single kernels
-};
 
 bool is_bad(const Record& r) {
   return r.status == Status::failed || r.status == Status::verify_failed || r.status == Status::no_samples;
@@ -74,53 +66,6 @@ void take_shard(std::vector<PlannedRow>& rows, RunConditions& run, const SweepOp
   rows = rows_of_shard(rows, shard,
                        [&](const PlannedRow& row) { return predicted_seconds(row, device, o.run.stopping); });
   if (rows.empty()) say("shard {} has no rows: the plan has {} problems", run.shard, problems);
-}
-
-/// Keys of the rows that --per-kernel adds to `row`.
-std::vector<std::string> kernel_keys(const PlannedRow& row, const DeviceInfo& device,
-                                     const RunConditions& run) {
-  std::vector<std::string> keys;
-  if (row.status != Status::ok || row.impl->steps == nullptr) return keys;
-  Record record = blank_record(row, device, run);
-  for (const ModelledStep& step : row.impl->steps(row.planned, device)) {
-    record.kernel = step.name;
-    keys.push_back(record_key(record));
-  }
-  return keys;
-}
-
-/// Rows of a resumed file are not measured again.
-Finished drop_finished(std::vector<PlannedRow>& rows, const SweepOptions& o, const DeviceInfo& device,
-                       const RunConditions& run) {
-  const ResumeInfo info = read_resume(o.csv);
-  require_same_device(info, device, o.csv);
-  if (info.untimed > 0) {
-    throw UsageError(fmt::format(
-        "cannot continue '{}': {} of its rows have no time (written by `attnprof verify`); choose "
-        "a new file",
-        o.csv, info.untimed));
-  }
-  Finished finished;
-  std::erase_if(rows, [&](const PlannedRow& row) {
-    const auto found = info.status_by_key.find(record_key(blank_record(row, device, run)));
-    if (found == info.status_by_key.end()) return false;
-    if (o.run.per_kernel && found->second == to_string(Status::ok)) {
-      const std::vector<std::string> keys = kernel_keys(row, device, run);
-      if (!std::all_of(keys.begin(), keys.end(), [&](const std::string& key) { return info.has(key); })) {
-        finished.half.insert(found->first);
-        for (const std::string& key : keys) {
-          if (info.has(key)) finished.half.insert(key);
-        }
-        return false;
-      }
-    }
-    ++finished.rows;
-    for (Status bad : {Status::failed, Status::verify_failed, Status::no_samples}) {
-      finished.failed += found->second == to_string(bad);
-    }
-    return true;
-  });
-  return finished;
 }
 
 /// Files are opened, and emptied, only when nothing else can refuse the run any more.
@@ -282,14 +227,15 @@ ExitCode exit_code(const std::vector<Record>& records, const Finished& finished,
   if (stop_requested()) return ExitCode::interrupted;
   if (finished.failed > 0 || std::any_of(records.begin(), records.end(), is_bad))
     return ExitCode::verification;
-  bool measured = records.empty(), counted = true;
+  bool measured = records.empty() || finished.ok > 0, counted = true;
   for (const Record& r : records) {
-    measured = measured || r.status == Status::ok || r.status == Status::oom;
+    measured = measured || r.status == Status::ok;
     if (r.status == Status::ok) counted = counted && r.counters.status == "ok";
   }
   if (!measured) {
-    say("nothing was measured: {}", records.front().message);
-    return ExitCode::usage;
+    const Record& first = records.front();
+    say("nothing was measured: no row is ok, the first is {}: {}", to_string(first.status), first.message);
+    return ExitCode::unavailable;
   }
   return o.require_counters && !counted ? ExitCode::unavailable : ExitCode::ok;
 }
@@ -308,7 +254,8 @@ int run_sweep(SweepOptions o) {
   if (o.shard) take_shard(rows, run, o, device->info());
   if (o.dry_run) return print_dry_run(rows, run, device->info(), device->free_bytes());
 
-  const Finished finished = o.resume ? drop_finished(rows, o, device->info(), run) : Finished{};
+  const Finished finished =
+      o.resume ? drop_finished(rows, o.csv, o.run.per_kernel, device->info(), run) : Finished{};
   o.run.cache = run.cache;
   o.run.time = o.timed;
   o.run.drain = !o.no_drain;

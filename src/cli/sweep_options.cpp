@@ -42,7 +42,10 @@ void setup_common(CLI::App& app, SweepOptions& o) {
 }
 
 void setup_timing(CLI::App& app, SweepOptions& o) {
-  app.add_flag("--resume", o.resume, "Continue --csv FILE: rows that it holds are not measured again")
+  app.add_flag("--resume", o.resume,
+               "Continue --csv FILE: rows that it holds are not measured again; a damaged one is refused, "
+               "naming its "
+               "place")
       ->group("Output");
   app.add_option("--cache", o.cache,
                  "cold: evict the last-level cache before each launch (default); hot: do not")
@@ -98,9 +101,17 @@ void setup_timing(CLI::App& app, SweepOptions& o) {
       ->group("Measuring");
 }
 
+constexpr const char* kFooter =
+    "Exit codes: 130 interrupted; else 4 a result failed verification or could not be measured; else 3 not "
+    "one row "
+    "is ok (all out of memory, unsupported or skipped), or counters were required and are not there; else 0. "
+    "2 for "
+    "bad input.";
+
 }  // namespace
 
 void setup(CLI::App& command, SweepOptions& o) {
+  command.footer(kFooter);
   setup_common(command, o);
   if (o.timed) setup_timing(command, o);
 }

@@ -60,6 +60,7 @@ std::string tune_table(const std::vector<TunedShape>& shapes, const TableStyle& 
                  {chosen ? time_text(o.best_time) : ""},
                  {o.end == TuneOutcome::End::better ? speedup_text(o) : ""}};
     row.tail = verdict(o);
+    row.tail_wraps = true;  // the reason is what is left to know of a shape without a faster tile
     row.tail_paint = o.end == TuneOutcome::End::better ? Paint::good : Paint::dim;
     rows.push_back(std::move(row));
   }

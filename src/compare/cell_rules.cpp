@@ -29,10 +29,18 @@ enum class Kind {
 
 using Words = std::vector<std::string_view>;
 
+/// More than any machine does, by far: a cell above it is damaged, and would drown every mean and picture.
+constexpr double kMostUs = 1e13;     // 116 days for one launch
+constexpr double kMostBytes = 1e18;  // an exabyte
+constexpr double kMostFlops = 1e24;
+constexpr double kMostPerSecond = 1e9;  // of 1e9 bytes, or of 1e12 FLOPs
+constexpr double kMostOfOthers = 1e15;
+
 struct Rule {
   Kind kind = Kind::text;
   bool may_be_empty = true;
   Words words{};
+  double most = kMostOfOthers;
 };
 
 bool one_of(std::string_view name, const Words& names) {
@@ -60,18 +68,30 @@ std::optional<Rule> rule_by_name(std::string_view name) {
   if (name == "impl") return Rule{Kind::text, false};
   if (name == "causal") return Rule{Kind::flag, false};
   if (name == "window") return Rule{Kind::count, false};
-  if (name == "seed") return Rule{Kind::count, false};
+  if (name == "seed") return Rule{Kind::count, false, {}, 1.9e19};  // 64 bits
   if (name == "scale") return Rule{Kind::amount, false};
+  if (name == "tolerance") return Rule{Kind::amount, true, {}, 1};  // of a relative error
   if (one_of(name, {"batch", "heads", "kv_heads", "seqlen_q", "seqlen_kv", "head_dim"}))
     return Rule{Kind::size, false};
   if (one_of(name, {"threads", "tile_m", "tile_n", "stages", "warps", "samples", "warmups", "launches",
                     "counter_passes", "rows_checked", "registers", "plan_row", "plan_rows"})) {
     return Rule{Kind::count};
   }
-  if (one_of(name, {"max_abs_err", "rel_err", "tolerance", "exp_count", "rest"})) return Rule{Kind::amount};
+  if (one_of(name, {"max_abs_err", "rel_err"})) return Rule{Kind::amount, true, {}, 1e300};
+  if (name == "rest") return Rule{Kind::amount, true, {}, 1e3};
+  if (name == "exp_count") return Rule{Kind::amount, true, {}, kMostFlops};
   if (one_of(name, {"time_us", "time_lo_us", "time_hi_us", "time_min_us", "time_max_us", "kernels_us"}))
-    return Rule{Kind::duration};
+    return Rule{Kind::duration, true, {}, kMostUs};
   return std::nullopt;
+}
+
+double most_of(std::string_view unit) {
+  if (unit == "us") return kMostUs;
+  if (unit == "ms") return kMostUs / 1000;
+  if (unit == "bytes") return kMostBytes;
+  if (unit == "flop") return kMostFlops;
+  if (unit == "GB/s" || unit == "TFLOP/s" || unit == "Gexp/s") return kMostPerSecond;
+  return kMostOfOthers;
 }
 
 Rule rule_for(std::string_view name) {
@@ -80,7 +100,7 @@ Rule rule_for(std::string_view name) {
     if (column.name != name) continue;
     if (column.unit == "0/1") return {Kind::flag};
     if (column.unit == "%") return {Kind::number};  // a deviation may be negative
-    return column.unit.empty() ? Rule{} : Rule{Kind::amount};
+    return column.unit.empty() ? Rule{} : Rule{Kind::amount, true, {}, most_of(column.unit)};
   }
   return {};
 }
@@ -126,6 +146,8 @@ std::string complaint(std::string& cell, const Rule& rule, bool row_is_ok) {
     return fmt::format("'{}' is not a number{}", cell, comma ? "; decimals need a '.'" : "");
   }
   if (!row_is_ok) return "";  // what was asked for may have made no sense: that is why it was not run
+  if (*value > rule.most || (rule.kind == Kind::number && -*value > rule.most))
+    return fmt::format("'{}' cannot be; at most {:g} can", cell, rule.most);
   const bool whole = std::floor(*value) == *value;
   switch (rule.kind) {
     case Kind::flag:
@@ -168,7 +190,7 @@ class CrossChecks {
       position_[i] = at - table.header.begin();
     }
   }
-  void check(size_t row) const {
+  void check(size_t row, bool row_is_ok) const {
     const auto time = value(row, 0), low = value(row, 1), high = value(row, 2), least = value(row, 3),
                most = value(row, 4);
     const auto order = [&](const auto& below, size_t a, const auto& above, size_t b) {
@@ -183,11 +205,16 @@ class CrossChecks {
     order(low, 1, high, 2);
     order(least, 3, time, 0);
     order(time, 0, most, 4);
+    if (row_is_ok && time && value(row, 5) == 0.0)
+      refuse(table_, row, kNames[5], fmt::format("'{}', but there is a time of status ok", cell(row, 5)));
+    if (row_is_ok && value(row, 6) == 0.0)
+      refuse(table_, row, kNames[6],
+             fmt::format("'{}', but status is ok: nothing was verified", cell(row, 6)));
   }
 
  private:
-  static constexpr std::array<std::string_view, 5> kNames{"time_us", "time_lo_us", "time_hi_us",
-                                                          "time_min_us", "time_max_us"};
+  static constexpr std::array<std::string_view, 7> kNames{
+      "time_us", "time_lo_us", "time_hi_us", "time_min_us", "time_max_us", "samples", "rows_checked"};
   std::string_view cell(size_t row, size_t i) const {
     const auto& cells = table_.rows[row];
     const auto at = static_cast<size_t>(position_[i]);
@@ -196,7 +223,7 @@ class CrossChecks {
   std::optional<double> value(size_t row, size_t i) const { return cell_number(cell(row, i)); }
 
   const CsvTable& table_;
-  std::array<std::ptrdiff_t, 5> position_{};
+  std::array<std::ptrdiff_t, kNames.size()> position_{};
 };
 
 }  // namespace
@@ -228,6 +255,11 @@ void check_header_and_size(const CsvTable& table) {
           fmt::format("{}:1: has no column '{}', without which nothing can be compared", table.file, name));
     }
   }
+  if (!table.has("schema")) {
+    throw UsageError(
+        fmt::format("{}:1: has no column 'schema', which says what the others mean; this version reads {}",
+                    table.file, kSchemaVersion));
+  }
   if (table.rows.empty()) {
     throw UsageError(fmt::format("{}: has a header but no {}rows; was anything measured?", table.file,
                                  table.torn_last_row ? "complete " : ""));
@@ -238,8 +270,7 @@ void check_and_normalise(CsvTable& table) {
   std::vector<Rule> rules;
   for (const std::string& name : table.header) rules.push_back(rule_for(name));
   const size_t status = table.column("status");
-  const bool has_schema = table.has("schema");
-  const size_t schema = has_schema ? table.column("schema") : 0;
+  const size_t schema = table.column("schema");
   const CrossChecks cross(table);
   for (size_t row = 0; row < table.rows.size(); ++row) {
     auto& cells = table.rows[row];
@@ -249,15 +280,19 @@ void check_and_normalise(CsvTable& table) {
           "read the files one by one",
           table.file, table.row_lines[row]));
     }
-    if (has_schema && cell_number(trimmed(cells[schema])) != double{kSchemaVersion}) {
-      refuse(table, row, "schema", fmt::format("'{}', this version reads {}", cells[schema], kSchemaVersion));
+    const auto version = cell_number(trimmed(cells[schema]));
+    if (version != double{kSchemaVersion}) {
+      const bool newer = version && *version > kSchemaVersion;
+      refuse(table, row, "schema",
+             fmt::format("'{}', this version reads {}{}", cells[schema], kSchemaVersion,
+                         newer ? "; a newer attnprof wrote it" : ""));
     }
     for (size_t i = 0; i < cells.size(); ++i) {
       const std::string wrong = complaint(cells[i], rules[i], cells[status] == to_string(Status::ok));
       if (!wrong.empty()) refuse(table, row, table.header[i], wrong);
       if (rules[i].kind != Kind::text && rules[i].kind != Kind::word) unify_whole(cells[i]);
     }
-    cross.check(row);
+    cross.check(row, cells[status] == to_string(Status::ok));
   }
 }
 

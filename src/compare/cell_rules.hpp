@@ -13,8 +13,8 @@ namespace attnprof {
 /// empty where a file lacks them.
 const std::vector<std::string_view>& required_columns();
 
-/// Throws UsageError when a required column is missing (naming columns that are not known, one of which may
-/// be it renamed), or when there are no rows.
+/// Throws UsageError when a required column or `schema` is missing (naming columns that are not known, one of
+/// which may be it renamed), or when there are no rows.
 void check_header_and_size(const CsvTable& table);
 
 /// Checks every cell of the columns that are known and writes numbers in one form: blanks around them go, and

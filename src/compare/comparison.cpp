@@ -117,6 +117,20 @@ void note_conditions(Comparison& c) {
   }
 }
 
+/// Rows that have no partner, and why: in every format, since a row that is not there is not missed.
+void note_alone(Comparison& c) {
+  const auto alone = [](const std::vector<Row>& rows, const std::string& file) {
+    return fmt::format("{} of {}", number_of(rows.size(), "row"), file);
+  };
+  if (c.only_from.empty() && c.only_to.empty()) return;
+  std::string text = c.only_from.empty() ? "" : alone(c.only_from, c.from_name);
+  if (!c.only_to.empty()) text += (text.empty() ? "" : " and ") + alone(c.only_to, c.to_name);
+  const bool one = c.only_from.size() + c.only_to.size() == 1;
+  const std::string differing = unmatched_reason(c);
+  c.notes.push_back(fmt::format("{} {} no partner in the other file{}", text, one ? "has" : "have",
+                                differing.empty() ? "" : "; the nearest rows differ in: " + differing));
+}
+
 /// The key without the backend and its threads: what still matches between a GPU and a CPU.
 std::string key_of_any_device(const Row& row) {
   std::string key;
@@ -216,6 +230,7 @@ Comparison compare_files(const RowFile& before, const RowFile& after, bool allow
   for (size_t i = 0; i < from.size(); ++i) {
     if (!used[i]) c.only_from.push_back(from[i]);
   }
+  note_alone(c);
   note_file(c, before);
   note_file(c, after);
   note_conditions(c);

@@ -71,8 +71,9 @@ std::string comparison_markdown(const Comparison& c, const std::vector<Explained
   if (!means.empty()) text += "\n";
   for (const Mean& mean : means) text += fmt::format("- {}\n", escaped(sentence(mean)));
   if (!explained.empty()) text += "\n| row | what holds it back |\n| --- | --- |\n";
-  for (const Explained& e : explained)
-    text += fmt::format("| {} | {} |\n", escaped(e.row.label()), escaped(e.attribution.reasoning));
+  const std::vector<std::string> labels = why_labels(explained);
+  for (size_t i = 0; i < explained.size(); ++i)
+    text += fmt::format("| {} | {} |\n", escaped(labels[i]), escaped(explained[i].attribution.reasoning));
   if (!c.notes.empty()) text += "\n";
   for (const std::string& note : c.notes) text += fmt::format("Note: {}\n", escaped(note));
   return text;

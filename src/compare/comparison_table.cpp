@@ -215,10 +215,6 @@ std::string comparison_table(const Comparison& c, const TableStyle& style) {
         wrap_to_width("~ within noise: the 95% intervals of the two medians show no difference", width, 2);
   for (const std::string& reason : reasons(c)) text += wrap_to_width(reason, width, 2);
   text += alone_text(c.only_from, c.from_name, width) + alone_text(c.only_to, c.to_name, width);
-  const std::string differing = unmatched_reason(c);
-  if (!differing.empty())
-    text += wrap_to_width("rows that are alone differ from the nearest of the other file in: " + differing,
-                          width, 2);
   for (const Mean& mean : geometric_means(c))
     text += painted(wrap_to_width(sentence(mean), width, 2), Paint::bold, style.color);
   return text;

@@ -57,7 +57,9 @@ class Gate {
  public:
   explicit Gate(const GateOptions& options) : options_(options) {}
 
-  GateReport judge(const std::vector<MatchedCase>& cases) {
+  GateReport judge(const Matching& matching) {
+    const std::vector<MatchedCase>& cases = matching.cases;
+    report_.warnings = matching.warnings;
     std::vector<Row> unmatched;
     for (const MatchedCase& c : cases) {
       if (c.before.empty()) unmatched.push_back(c.after.front());
@@ -72,6 +74,7 @@ class Gate {
         both(c);
       }
     }
+    for (const Row& row : matching.of_absent_devices) right({row});
     judge_timed(timed_, options_.alpha, report_);
     return std::move(report_);
   }
@@ -91,20 +94,21 @@ class Gate {
   }
   bool looked_at(Subject subject) const { return limits_.of(subject) != Policy::ignore; }
 
+  /// A case without a baseline still has a right answer; false when one of its rows does not give it.
+  bool right(const std::vector<Row>& repeats) {
+    limits_ = options_.thresholds.of(repeats.front());
+    const auto bad = std::find_if(repeats.begin(), repeats.end(), wrong);
+    if (bad == repeats.end()) return true;
+    Finding& f = add(*bad, Subject::status, "status", Outcome::regression);
+    f.verification = true;
+    f.after = to_string(bad->status());
+    f.reason = bad->ok() ? bad->why_unverified() : std::string(bad->text("message"));
+    return false;
+  }
+
   void added(const MatchedCase& c) {
-    const Row& row = c.after.front();
-    limits_ = options_.thresholds.of(row);
-    for (const Row& repeat : c.after) {
-      if (wrong(repeat)) {  // a new case has no baseline, but it has a right answer
-        Finding& f = add(repeat, Subject::status, "status", Outcome::regression);
-        f.verification = true;
-        f.after = to_string(repeat.status());
-        f.reason = repeat.ok() ? repeat.why_unverified() : std::string(repeat.text("message"));
-        return;
-      }
-    }
-    if (!looked_at(Subject::added)) return;
-    add(row, Subject::added, "new", Outcome::regression).reason = "not in the baseline";
+    if (!right(c.after) || !looked_at(Subject::added)) return;
+    add(c.after.front(), Subject::added, "new", Outcome::regression).reason = "not in the baseline";
   }
 
   void missing(const MatchedCase& c, const std::vector<Row>& unmatched) {
@@ -243,11 +247,15 @@ GateReport judge_rows(const std::vector<RowFile>& baselines, const std::vector<R
   GateReport report = Gate(options).judge(match_cases(baselines, news));
   report.baseline = file_names(baselines);
   report.current = file_names(news);
+  std::vector<const RowFile*> all;
   for (const auto* side : {&baselines, &news}) {
-    for (const RowFile& file : *side) {
-      if (file.torn_last_row)
-        report.warnings.push_back(fmt::format("{}: its last line was cut off and is left out", file.file));
-    }
+    for (const RowFile& file : *side) all.push_back(&file);
+  }
+  for (std::string& sentence : unmatched_overrides(options.thresholds, all))
+    report.warnings.push_back(std::move(sentence));
+  for (const RowFile* file : all) {
+    if (file->torn_last_row)
+      report.warnings.push_back(fmt::format("{}: its last line was cut off and is left out", file->file));
   }
   return report;
 }

@@ -46,9 +46,9 @@ struct GateReport {
   size_t times = 0;
   NoiseSource noise_source = NoiseSource::assumed;
   double noise = 0;  ///< median standard deviation of one run, a share
-  double detectable_median =
-      0;  ///< slow-down from which on a case is called slower, a share: in half of the cases
-  double detectable_worst = 0;  ///< and in all
+  // Slow-down, as a share, from which on a case is called slower: in half of the cases, and in every one.
+  double detectable_median = 0;
+  double detectable_worst = 0;
 };
 
 struct GateOptions {

@@ -5,18 +5,24 @@
 
 #include "compare/gate_findings.hpp"
 #include "compare/gate_report.hpp"
+#include "report/csv.hpp"
 
 namespace attnprof {
 
 namespace {
 
-/// Text as an attribute's value: XML 1.0 has no way to write most control characters, nor bytes that are not
-/// UTF-8.
+/// Text as an attribute's value: XML 1.0 has no way to write most control characters, U+FFFE and U+FFFF, nor
+/// bytes that are not UTF-8.
 std::string xml(const std::string& text) {
   std::string out;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const auto c = static_cast<unsigned char>(text[i]);
-    if (c == '&') {
+  for (size_t at = 0; at < text.size();) {
+    const size_t length = utf8_length(text, at);
+    const std::string piece = text.substr(at, length);
+    const auto c = static_cast<unsigned char>(text[at]);
+    at += std::max<size_t>(length, 1);
+    if (length == 0 || piece == "\xEF\xBF\xBE" || piece == "\xEF\xBF\xBF") {
+      out += '?';
+    } else if (c == '&') {
       out += "&amp;";
     } else if (c == '<') {
       out += "&lt;";
@@ -26,15 +32,8 @@ std::string xml(const std::string& text) {
       out += "&quot;";
     } else if (c < 0x20 || c == 0x7F) {
       out += ' ';
-    } else if (c < 0x80) {
-      out += text[i];
     } else {
-      const size_t length = c >= 0xF0 ? 4 : c >= 0xE0 ? 3 : 2;
-      bool whole = c >= 0xC2 && c <= 0xF4 && i + length <= text.size();
-      for (size_t k = 1; whole && k < length; ++k)
-        whole = (static_cast<unsigned char>(text[i + k]) & 0xC0) == 0x80;
-      out += whole ? text.substr(i, length) : "?";
-      if (whole) i += length - 1;
+      out += piece;
     }
   }
   return out;

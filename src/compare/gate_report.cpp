@@ -27,17 +27,16 @@ std::string verdict_word(const GateReport& report) {
 
 namespace {
 
-/// "+2.1%"; what is no percentage any more as a factor.
-std::string rise(double share) {
-  if (share < 1) return "+" + three_digits(100 * share) + "%";
-  return share < 9 ? three_digits(1 + share) + " times" : "more than 10 times";
-}
-
+/// How small a slow-down would have been seen. The smallest that shows differs between cases.
 std::string sensitivity(const GateReport& report) {
   if (report.times == 0) return "";
-  std::string text = "a time counts as slower from " + rise(report.detectable_median);
-  if (report.detectable_worst > report.detectable_median * 1.005)
-    text += fmt::format(" (in the noisiest case {})", rise(report.detectable_worst));
+  const auto percent = [](double share) {
+    return share < 10 ? three_digits(100 * share) + "%" : std::string("more than 1000%");
+  };
+  const std::string half = percent(report.detectable_median), noisiest = percent(report.detectable_worst);
+  std::string text = fmt::format("a slow-down of {} would be seen", half);
+  if (report.times > 1 && half == noisiest) text += " in every case";
+  if (half != noisiest) text += fmt::format(" in half of the cases, one of {} in every case", noisiest);
   const char* source = report.noise_source == NoiseSource::repeats   ? "from the repeats"
                        : report.noise_source == NoiseSource::scatter ? "from the scatter of the cases"
                                                                      : "assumed";

@@ -44,6 +44,17 @@ std::vector<std::string> differing_columns(const Row& a, const Row& b) {
   return names;
 }
 
+/// "seed 1 -> 7, tile_m none -> 128".
+std::string changes_in(const std::vector<std::string>& names, const Row& from, const Row& to) {
+  const auto cell = [](std::string_view text) { return text.empty() ? std::string_view("none") : text; };
+  std::string text;
+  for (const std::string& name : names) {
+    text += fmt::format("{}{} {} -> {}", text.empty() ? "" : ", ", name, cell(from.text(name)),
+                        cell(to.text(name)));
+  }
+  return text;
+}
+
 }  // namespace
 
 std::vector<Mean> geometric_means(const Comparison& comparison) {
@@ -71,21 +82,32 @@ std::string unmatched_reason(const Comparison& comparison) {
   if (comparison.only_from.empty() || comparison.only_to.empty()) return "";
   // The first few rows say enough, and files can be long.
   constexpr size_t kLooked = 200;
-  std::map<std::vector<std::string>, int> seen;
+  struct Seen {
+    int rows = 0;
+    std::string first;    ///< the values of the first row that differs in these columns
+    bool varies = false;  ///< others have other values
+  };
+  std::map<std::vector<std::string>, Seen> seen;
   for (size_t j = 0; j < std::min(kLooked, comparison.only_to.size()); ++j) {
     std::vector<std::string> fewest;
+    const Row* nearest = nullptr;
     for (size_t i = 0; i < std::min(kLooked, comparison.only_from.size()); ++i) {
       const auto names = differing_columns(comparison.only_from[i], comparison.only_to[j]);
-      if (fewest.empty() || names.size() < fewest.size()) fewest = names;
+      if (nearest != nullptr && names.size() >= fewest.size()) continue;
+      nearest = &comparison.only_from[i];
+      fewest = names;
     }
-    if (!fewest.empty()) ++seen[fewest];
+    if (fewest.empty()) continue;
+    const std::string values = changes_in(fewest, *nearest, comparison.only_to[j]);
+    Seen& same = seen[fewest];
+    if (++same.rows == 1) same.first = values;
+    same.varies = same.varies || same.first != values;
   }
   if (seen.empty()) return "";
-  const auto most = std::max_element(seen.begin(), seen.end(),
-                                     [](const auto& a, const auto& b) { return a.second < b.second; });
-  std::string text;
-  for (const std::string& name : most->first) text += (text.empty() ? "" : ", ") + name;
-  return text;
+  const Seen& most = std::max_element(seen.begin(), seen.end(), [](const auto& a, const auto& b) {
+                       return a.second.rows < b.second.rows;
+                     })->second;
+  return most.first + (most.varies ? " for one" : "");
 }
 
 }  // namespace attnprof

@@ -81,10 +81,11 @@ struct RowFile {
 };
 
 /// Checks every cell of the columns known to this version; others are kept as text. Throws UsageError
-/// "FILE:LINE: column 'x': ..." for what cannot be right: a key column that is missing, another schema, no
-/// rows, a second header, text in a numeric column, a time that is zero or negative, an interval that does
-/// not hold its median, negative bytes or FLOPs, sizes below 1, flags (causal, ...) other than 0 and 1, words
-/// that no version writes.
+/// "FILE:LINE: column 'x': ..." for what cannot be right: a key column that is missing, no schema or another,
+/// no rows, a second header, text in a numeric column, a time that is zero or negative, an interval that does
+/// not hold its median, negative bytes or FLOPs, figures that no machine reaches, a time of no samples, a
+/// result that is ok with no row checked, sizes below 1, flags (causal, ...) other than 0 and 1, words that
+/// no version writes.
 RowFile rows_of(CsvTable table, Duplicates duplicates = Duplicates::refuse);
 /// The same from a file; `path` "-" is standard input.
 RowFile read_rows(const std::string& path, Duplicates duplicates = Duplicates::refuse);

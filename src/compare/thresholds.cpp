@@ -71,14 +71,37 @@ bool AxisMatch::matches(const Row& row) const {
          });
 }
 
+bool Override::matches(const Row& row) const {
+  return std::all_of(axes.begin(), axes.end(), [&row](const AxisMatch& a) { return a.matches(row); });
+}
+
 Limits Thresholds::of(const Row& row) const {
   Limits limits = global;
   for (const Override& o : overrides) {
-    if (std::all_of(o.axes.begin(), o.axes.end(), [&row](const AxisMatch& a) { return a.matches(row); }))
-      o.changes.apply_to(limits);
+    if (o.matches(row)) o.changes.apply_to(limits);
   }
   final_word.apply_to(limits);
   return limits;
+}
+
+std::vector<std::string> unmatched_overrides(const Thresholds& thresholds,
+                                             const std::vector<const RowFile*>& files) {
+  const auto any_row = [&files](auto&& is) {
+    return std::any_of(files.begin(), files.end(), [&is](const RowFile* file) {
+      return std::any_of(file->rows.begin(), file->rows.end(), is);
+    });
+  };
+  std::vector<std::string> sentences;
+  for (const Override& o : thresholds.overrides) {
+    if (any_row([&o](const Row& row) { return o.matches(row); })) continue;
+    const auto axis = std::find_if(o.axes.begin(), o.axes.end(), [&any_row](const AxisMatch& a) {
+      return !any_row([&a](const Row& row) { return a.matches(row); });
+    });
+    const std::string why = axis == o.axes.end() ? "no row has all of its axes"
+                                                 : fmt::format("none has {} = {}", axis->column, axis->typed);
+    sentences.push_back(fmt::format("{}: this [[override]] matches no row: {}", o.where, why));
+  }
+  return sentences;
 }
 
 }  // namespace attnprof

@@ -61,6 +61,7 @@ struct AxisMatch {
   std::string column;
   std::vector<std::string> words;  ///< one of these texts
   std::vector<Range> ranges;       ///< or a number in one of these
+  std::string typed{};             ///< as the file has it, for messages
   bool matches(const Row& row) const;
 };
 
@@ -68,6 +69,8 @@ struct AxisMatch {
 struct Override {
   std::vector<AxisMatch> axes;
   LimitChanges changes;
+  std::string where{};  ///< "FILE:LINE" of its [[override]]
+  bool matches(const Row& row) const;
 };
 
 /// All limits. For a case: the defaults, then the file's, then the command line's, then every matching
@@ -80,6 +83,11 @@ struct Thresholds {
   std::optional<double> alpha;
   Limits of(const Row& row) const;
 };
+
+/// A sentence for each override that matches no row of `files`: it is there for a case, so its axes are
+/// mistyped or the case is gone. "t.toml:7: this [[override]] matches no row: none has impl 'flahs3'".
+std::vector<std::string> unmatched_overrides(const Thresholds& thresholds,
+                                             const std::vector<const RowFile*>& files);
 
 /// Reads a TOML file: keys `time_pct`, `noise_pct`, `bytes_pct`, `flops_pct`, `workspace_pct`, `alpha`, and
 /// each subject's name with a policy ("fail", "warn", "ignore"); tables `[[override]]` with axis columns as

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <sstream>
 
 #include "compare/thresholds.hpp"
 #include "core/axes.hpp"
@@ -142,13 +143,16 @@ class Reader {
             fmt::format("{}:{}: this [[override]] names no axis (impl, seqlen_q, ...), so it would "
                         "hold for all cases; put its limits above the first [[override]]",
                         file_, entry.source().begin.line));
+      o.where = fmt::format("{}:{}", file_, entry.source().begin.line);
       result.push_back(std::move(o));
     }
     return result;
   }
 
   AxisMatch axis(const toml::key& key, const toml::node& node) const {
-    AxisMatch match{std::string(key.str()), {}, {}};
+    std::ostringstream typed;
+    node.visit([&typed](const auto& value) { typed << value; });
+    AxisMatch match{std::string(key.str()), {}, {}, typed.str()};
     const toml::array* list = node.as_array();
     if (list == nullptr) {
       add_value(key, node, match);

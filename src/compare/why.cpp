@@ -20,11 +20,6 @@ std::optional<GpuModel> datasheet_of(const Row& row) {
   return match_gpu_model(info);
 }
 
-std::optional<Ceiling> measured(const Row& row, std::string_view column) {
-  const auto rate = row.number(column);
-  return rate && *rate > 0 ? std::optional(Ceiling{*rate, CeilingSource::measured}) : std::nullopt;
-}
-
 void fill(std::optional<Ceiling>& ceiling, const std::optional<double>& rate, CeilingSource source) {
   if (!ceiling && rate && *rate > 0) ceiling = Ceiling{*rate, source};
 }
@@ -60,11 +55,11 @@ bool from_datasheet(const Ceilings& c) {
   return is(c.copy_gbps) || is(c.matrix_tflops) || is(c.exp_gops);
 }
 
-GridRow grid_row(const Explained& e) {
+GridRow grid_row(const Explained& e, const std::string& label) {
   const Attribution& a = e.attribution;
   const Row& row = e.row;
   GridRow line;
-  line.cells = {{row.label()},
+  line.cells = {{label},
                 {us_cell(resolved_time_us(row))},
                 {us_cell(row.number("kernels_us"))},
                 {us_cell(row.number("gaps_us"))},
@@ -84,15 +79,16 @@ GridRow grid_row(const Explained& e) {
 
 Ceilings ceilings_of(const Row& row, const GivenCeilings& given) {
   Ceilings c;
-  c.copy_gbps = measured(row, "ceiling_copy_gbps");
-  c.matrix_tflops = measured(row, "ceiling_matrix_tflops");
-  // Cores have no matrix units: products run at the rate of their multiply-adds.
-  if (!c.matrix_tflops && row.text("device") == "cpu") c.matrix_tflops = measured(row, "ceiling_fp32_tflops");
-  c.exp_gops = measured(row, "ceiling_exp_gops");
-  c.launch_us = measured(row, "ceiling_launch_us");
   fill(c.copy_gbps, given.copy_gbps, CeilingSource::given);
   fill(c.matrix_tflops, given.matrix_tflops, CeilingSource::given);
   fill(c.exp_gops, given.exp_gops, CeilingSource::given);
+  fill(c.copy_gbps, row.number("ceiling_copy_gbps"), CeilingSource::measured);
+  fill(c.matrix_tflops, row.number("ceiling_matrix_tflops"), CeilingSource::measured);
+  // Cores have no matrix units: products run at the rate of their multiply-adds.
+  if (row.text("device") == "cpu")
+    fill(c.matrix_tflops, row.number("ceiling_fp32_tflops"), CeilingSource::measured);
+  fill(c.exp_gops, row.number("ceiling_exp_gops"), CeilingSource::measured);
+  fill(c.launch_us, row.number("ceiling_launch_us"), CeilingSource::measured);
   if (const auto gpu = datasheet_of(row)) {
     fill(c.copy_gbps, gpu->hbm_gbps, CeilingSource::datasheet);
     fill(c.matrix_tflops, row.text("dtype") == "fp32" ? gpu->fp32_tflops : gpu->bf16_tflops,
@@ -127,6 +123,16 @@ std::string ceilings_text(const Ceilings& ceilings) {
   return text;
 }
 
+std::vector<std::string> why_labels(const std::vector<Explained>& rows) {
+  const bool several = std::any_of(rows.begin(), rows.end(), [&rows](const Explained& e) {
+    return e.row.file() != rows.front().row.file();
+  });
+  std::vector<std::string> labels;
+  for (const Explained& e : rows)
+    labels.push_back(several ? fmt::format("{}: {}", e.row.file(), e.row.label()) : e.row.label());
+  return labels;
+}
+
 std::string why_table(const std::vector<Explained>& rows, const TableStyle& style) {
   const std::vector<GridColumn> columns{{"row", false, 0},  {"time", true, 0},     {"kernels", true, 6},
                                         {"gaps", true, 7},  {"HBM", true, 2},      {"matrix", true, 2},
@@ -136,8 +142,9 @@ std::string why_table(const std::vector<Explained>& rows, const TableStyle& styl
   std::vector<GridRow> lines;
   std::vector<std::string> ceilings;
   bool datasheet = false, invalid = false;
+  const std::vector<std::string> labels = why_labels(rows);
   for (const Explained& e : rows) {
-    lines.push_back(grid_row(e));
+    lines.push_back(grid_row(e, labels[lines.size()]));
     const std::string text = ceilings_text(e.ceilings);
     if (!text.empty() && std::find(ceilings.begin(), ceilings.end(), text) == ceilings.end())
       ceilings.push_back(text);
@@ -159,9 +166,10 @@ std::string why_table(const std::vector<Explained>& rows, const TableStyle& styl
     text += wrap_to_width(fmt::format("! above {:.0f}% of a ceiling: invalid, see below", kInvalidSharePct),
                           width, 2);
   size_t without = 0;
-  for (const Explained& e : rows) {
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const Explained& e = rows[i];
     if (e.ceilings.copy_gbps || e.ceilings.matrix_tflops || !e.row.verified()) {
-      text += wrap_to_width(e.row.label() + ": " + e.attribution.reasoning, width, 2);
+      text += wrap_to_width(labels[i] + ": " + e.attribution.reasoning, width, 2);
     } else {
       ++without;
     }

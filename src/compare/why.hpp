@@ -11,12 +11,12 @@
 
 namespace attnprof {
 
-/// Ceilings given by hand, for rows that carry none.
+/// Ceilings given by hand: they come before what rows say was measured.
 struct GivenCeilings {
   std::optional<double> copy_gbps, matrix_tflops, exp_gops;
 };
 
-/// The row's own ceiling_* columns, which were measured; else what was given; else the datasheet of the GPU
+/// What was given; else the row's own ceiling_* columns, which were measured; else the datasheet of the GPU
 /// that device_name begins with.
 Ceilings ceilings_of(const Row& row, const GivenCeilings& given);
 
@@ -30,6 +30,10 @@ Explained explain(const Row& row, const GivenCeilings& given);
 
 /// "copy 4281 GB/s (measured), matrix 790 TFLOP/s (measured)".
 std::string ceilings_text(const Ceilings& ceilings);
+
+/// What tells the rows apart: their labels, after the file where they come from several:
+/// "a.csv: flash3 bf16 b4 h16 s4k d128".
+std::vector<std::string> why_labels(const std::vector<Explained>& rows);
 
 /// The parts of each row's time beside it as a table, then for each row the sentence behind its bound.
 std::string why_table(const std::vector<Explained>& rows, const TableStyle& style);

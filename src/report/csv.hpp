@@ -66,6 +66,8 @@ void require_writable(const std::string& path);
 /// The text of one JSON Lines row, without line end: same names as the CSV, numbers as numbers, null when
 /// missing, bytes that are not UTF-8 replaced by U+FFFD.
 std::string json_row(const Record& record);
+/// Length of the UTF-8 sequence that begins at `at`, 0 when there is none (Unicode 15, table 3-7).
+size_t utf8_length(std::string_view text, size_t at);
 /// A JSON string with its quotes; bytes that are not UTF-8 are replaced by U+FFFD.
 std::string json_string(std::string_view text);
 

@@ -44,6 +44,18 @@ std::vector<size_t> choose_widths(const std::vector<GridColumn>& columns, const 
   return widths;
 }
 
+/// The tail as lines of its own, indented.
+std::string lines_below(const GridRow& row, size_t limit, bool color) {
+  constexpr size_t kIndent = 4;
+  std::string wrapped = wrap_to_width(row.tail, limit - kIndent, 0), lines;
+  for (size_t at = 0; at < wrapped.size();) {
+    const size_t end = wrapped.find('\n', at);
+    lines += std::string(kIndent, ' ') + painted(wrapped.substr(at, end - at), row.tail_paint, color) + "\n";
+    at = end + 1;
+  }
+  return lines;
+}
+
 }  // namespace
 
 std::string painted(std::string_view text, Paint paint, bool color) {
@@ -136,11 +148,13 @@ std::string draw_grid(const std::vector<GridColumn>& columns, const std::vector<
       line += std::string(kGap, ' ');
       at += widths[i] + kGap;
     }
-    if (!row.tail.empty()) {
-      line += painted(cut_to_width(row.tail, limit > at + 10 ? limit - at : 10), row.tail_paint, style.color);
-    }
+    const size_t left = limit > at + 10 ? limit - at : 10;
+    const bool below = row.tail_wraps && display_width(row.tail) > left;
+    if (!row.tail.empty() && !below)
+      line += painted(cut_to_width(row.tail, left), row.tail_paint, style.color);
     trim_end(line);
     out += line + "\n";
+    if (below) out += lines_below(row, limit, style.color);
   }
   return out;
 }

@@ -28,6 +28,7 @@ struct GridCell {
 struct GridRow {
   std::vector<GridCell> cells;
   std::string tail;  ///< free text after the last nonempty cell, cut at the width: why a row has no figures
+  bool tail_wraps = false;  ///< instead of being cut it goes on lines of its own, below
   Paint tail_paint = Paint::none;
 };
 

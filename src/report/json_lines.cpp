@@ -6,9 +6,6 @@
 
 namespace attnprof {
 
-namespace {
-
-/// Length of the UTF-8 sequence that begins at `at`, 0 when there is none (Unicode 15, table 3-7).
 size_t utf8_length(std::string_view text, size_t at) {
   const auto byte = [&](size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
   const auto between = [&](size_t i, unsigned lo, unsigned hi) { return byte(i) >= lo && byte(i) <= hi; };
@@ -25,8 +22,6 @@ size_t utf8_length(std::string_view text, size_t at) {
   }
   return 0;
 }
-
-}  // namespace
 
 std::string json_string(std::string_view text) {
   std::string out = "\"";

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iostream>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -173,8 +175,12 @@ void require_same_cells(const Entry& a, const Entry& b, const std::vector<std::s
 
 }  // namespace
 
-CsvTable read_rows_to_merge(const std::string& path) {
-  const std::string text = read_whole_file(path);
+CsvTable read_rows_to_merge(const std::string& name) {
+  const bool from_stdin = name == "-";
+  const std::string path = from_stdin ? "(stdin)" : name;
+  const std::string text =
+      from_stdin ? std::string{std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()}
+                 : read_whole_file(name);
   auto table = parse_finished_rows(text, path);
   if (!table || table->complete_bytes == 0) {
     CsvTable none;

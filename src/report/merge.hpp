@@ -19,11 +19,12 @@ struct MergedRows {
       unfinished;  ///< the same for plans that were not dealt out, but not measured in full
 };
 
-/// A file to be merged: its rows that are surely whole (a last line without line end is left out, as by
+/// A file to be merged ("-": standard input): its rows that are surely whole (a last line without line end is
+/// left out, as by
 /// --resume). Without a whole header line it has no column and no row. Throws UsageError for what is not a
 /// CSV of attnprof, naming file, line and column: a key column is missing, another schema, a plan_row that is
 /// no place in its plan.
-CsvTable read_rows_to_merge(const std::string& path);
+CsvTable read_rows_to_merge(const std::string& name);
 
 /// Puts rows into the planned order: plans in order of appearance, in each by `plan_row`; rows without a plan
 /// (of peers measured by other programs) come last, as the files have them. A row is identified by its key

@@ -1,6 +1,7 @@
 #include "report/resume.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/error.hpp"
 #include "report/columns.hpp"
@@ -72,22 +73,28 @@ std::optional<CsvTable> read_own_csv(const std::string& path) {
 
 ResumeInfo read_resume(const std::string& path) {
   ResumeInfo info;
-  const auto table = read_own_csv(path);
+  auto table = read_own_csv(path);
   if (!table) return info;
   info.torn = table->torn_last_row;
   info.rows = static_cast<int64_t>(table->rows.size());
   const size_t device = table->column("device"), name = table->column("device_name"),
                uuid = table->column("device_uuid"), status = table->column("status"),
-               time = table->column("time_us");
+               time = table->column("time_us"), kernel = table->column("kernel");
   const std::vector<size_t> key = key_positions(*table);
   for (size_t row = 0; row < table->rows.size(); ++row) {
     const auto& cells = table->rows[row];
     info.status_by_key[row_key(*table, row, key)] = cells[status];
-    if (cells[status] == to_string(Status::ok) && cells[time].empty()) ++info.untimed;
+    const int64_t line = table->row_lines[row];
+    if (cells[status] == to_string(Status::ok)) {
+      ++(cells[time].empty() ? info.untimed : info.timed);
+      if (cells[time].empty() && info.untimed_line == 0) info.untimed_line = line;
+    }
+    if (!cells[kernel].empty() && info.kernel_line == 0) info.kernel_line = line;
     const RowDevice seen{cells[device], cells[name], cells[uuid]};
     if (std::find(info.devices.begin(), info.devices.end(), seen) == info.devices.end())
       info.devices.push_back(seen);
   }
+  info.table = std::move(*table);
   return info;
 }
 

@@ -179,12 +179,19 @@ def test_rows_without_a_verified_result_are_said_and_never_drawn(tmp_path, brows
     assert len(listed) == 2 and "rel_err 0.5 above tolerance 0.004" in listed[0] and "verify-failed" in listed[0] and "not verified" in listed[1]
 
 
-def test_rows_about_one_kernel_of_a_launch_are_in_the_table_and_never_drawn(tmp_path, browser):
-    part = checked(row("naive", 512, time_us=1)) | {"kernel": "softmax", "rel_err": ""}
-    path = write(tmp_path / "k.csv", [*map(checked, pair((512,))), part], header=list(dict.fromkeys([*COLUMNS, "kernel"])))
-    browser.open(page(tmp_path, pathlib.Path(path)))
-    assert drawn(browser, "time") == [0, 1] and len(browser.texts("#table tbody tr")) == 3
+def test_rows_about_one_kernel_of_a_launch_are_in_the_table_by_name_and_never_drawn(tmp_path, browser):
+    parts = [checked(row("naive", 512, time_us=t)) | {"kernel": name, "rel_err": "", "tile_m": 8, "tile_n": n, "threads": 3}
+             for name, t, n in (("softmax", 1, 8), ("gemm", 2, 16))]
+    browser.open(page(tmp_path, pathlib.Path(write(tmp_path / "k.csv", [*map(checked, pair((512,))), *parts]))))
+    assert drawn(browser, "time") == [0, 1] and drawn(browser, "bytes") == [0, 1]
+    column = "[...document.querySelectorAll('#table th')].map((t) => t.dataset.column).indexOf('kernel')"
+    assert browser.run(f"[...document.querySelectorAll('#table tbody tr')].map((r) => r.cells[{column}].textContent)") == ["", "", "softmax", "gemm"]
+    assert browser.run("document.getElementById('chart-tiles').hidden") and browser.texts("#choices select") == []
+    assert "2 rows of" in browser.texts("#summary")[0] and "2 ok" in browser.texts("#summary")[0]
+    assert "2 more rows about single kernels" in browser.texts("#summary")[0]
     assert browser.run("document.getElementById('missing').hidden") and browser.texts("#undrawn") == [""]
+    browser.open(page(tmp_path, pair()))
+    assert browser.run(column) == -1 and "kernels" not in browser.texts("#summary")[0]
 
 
 def test_what_does_not_fit_is_a_cross_in_the_memory_chart_alone(tmp_path, browser):

@@ -17,6 +17,8 @@ function number(row, name) {
 }
 
 const allRows = [...Array(data.row_count).keys()];
+/** Rows about whole launches. A row about one kernel is a part of such a row: in the table, never drawn, in no choice. */
+const caseRows = allRows.filter((row) => cell(row, "kernel") === "");
 const unverified = new Map(data.unverified.map((entry) => [entry.row, entry]));
 const verified = (row) => !unverified.has(row);
 

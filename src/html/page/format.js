@@ -21,6 +21,8 @@ function sizeText(n) {
 /** 1.48x, 14.8x, 148x */
 const ratioText = (ratio) => `${digits(ratio)}x`;
 
+const plural = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
+
 /** A new element; attributes by name, children as elements or text. */
 function element(name, attributes = {}, ...children) {
   const node = document.createElement(name);

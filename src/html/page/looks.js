@@ -7,7 +7,7 @@ const LOOKS = {
 const SPARE = [["spare1", "pentagon"], ["spare2", "up"], ["spare3", "square"]];
 const known = Object.keys(LOOKS);
 const rank = (impl) => (known.includes(impl) ? known.indexOf(impl) : known.length);
-const impls = [...new Set(allRows.map((row) => cell(row, "impl")))].sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
+const impls = [...new Set(caseRows.map((row) => cell(row, "impl")))].sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
 const unknown = impls.filter((impl) => !LOOKS[impl]);
 
 function look(impl) {

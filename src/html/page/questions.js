@@ -42,7 +42,7 @@ function makeTime() {
 }
 
 function makeSpeedup() {
-  const every = allRows.filter((row) => matches(row, choice) && verified(row));  // the reference counts even when it is hidden
+  const every = caseRows.filter((row) => matches(row, choice) && verified(row));  // the reference counts even when it is hidden
   const base = new Map(bestRows(ofImpl(every, data.reference), timeOf).map((row) => [number(row, "seqlen_q"), timeOf(row)]));
   if (!base.size) return `No verified row of ${data.reference || "a reference"} here to compare with.`;
   const rows = bestRows(drawnRows(), timeOf).filter((row) => cell(row, "impl") !== data.reference && base.has(number(row, "seqlen_q")));

@@ -54,7 +54,7 @@ function makeBound() {
   const constant = Math.min(...rows.map((row) => bytesOf(row, true).value / unit(onchip(row))));
   const ms = rows.map(onchip), low = Math.min(...ms) / 1.2, high = Math.max(...ms) * 1.2;
   const guides = [{ dashed: true, at: 1, color: look(cell(first, "impl")).color, label: `${digits(constant, 2)} \u00d7 N\u00b2d\u00b2/M`, points: [low, high].map((x) => ({ x, y: constant * unit(x) })) }];
-  const base = ofImpl(allRows.filter((row) => matches(row, choice) && verified(row) && n(row, "seqlen_q") === n(first, "seqlen_q")), data.reference);
+  const base = ofImpl(caseRows.filter((row) => matches(row, choice) && verified(row) && n(row, "seqlen_q") === n(first, "seqlen_q")), data.reference);
   const standard = base.map((row) => bytesOf(row)?.value).filter((v) => v !== undefined);
   if (standard.length && data.reference !== cell(first, "impl")) {
     const height = Math.min(...standard), elements = pairs + n(first, "batch") * n(first, "heads") * n(first, "seqlen_q") * n(first, "head_dim");

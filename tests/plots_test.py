@@ -255,7 +255,7 @@ def test_a_roof_in_the_file_is_used_and_the_command_line_comes_before_it(tmp_pat
     path = write(tmp_path / "r.csv", rows, header=[*COLUMNS, *(c for c in plot_rows.OPTIONAL if c not in COLUMNS)])
     (group,) = plot_rows.group_rows(plot_rows.read_files([path], ["roofline"]))
     roof = roofline.roof_of(group, Options())
-    assert (roof.copy_gbps, roof.matrix_tflops) == (3000, 700) and roof.source.count("ceiling in the file") == 2
+    assert (roof.copy_gbps, roof.matrix_tflops) == (3000, 700) and roof.source == "roof: 3000 GB/s and 700 TFLOP/s (ceilings in the file)"
     assert roof.limit_tflops(100) == 300 and roof.limit_tflops(1e6) == 700
     given = roofline.roof_of(group, Options(copy_gbps=1000))
     assert (given.copy_gbps, given.matrix_tflops) == (1000, 700) and "--copy-gbps" in given.source
@@ -351,15 +351,35 @@ def test_memory_needed_agrees_with_what_the_tool_said_when_it_refused():
     assert f"needs {int(with_memory(pandas.DataFrame([oom]))['needed_bytes'].iloc[0])} bytes" in oom["message"]
 
 
-def test_parts_of_the_time_are_stacked_as_shares(tmp_path):
-    rows = [row("fused", 1024, time_us=100, gaps_us=5, kernels_us=95, hbm_read_bytes=3e6, hbm_write_bytes=1e6, executed_flops=6e9,
-                min_hbm_bytes=1)]
+def test_parts_of_the_time_stand_side_by_side_in_a_box_as_high_as_the_time(tmp_path):
+    rows = [row("fused", 1024, time_us=100, gaps_us=5, hbm_read_bytes=3e6, hbm_write_bytes=1e6, executed_flops=6e9, exp_count=8e9,
+                ceiling_exp_gops=200000, min_hbm_bytes=1)]
     figure = only(drawn(tmp_path, "stacked", rows, Options(copy_gbps=100, matrix_tflops=100)))
-    bars = [(bar.get_y(), bar.get_height()) for bar in figure.axes[0].patches]
-    assert bars == [pytest.approx(b) for b in ((0, 5), (5, 40), (45, 60))]  # 5 us, 4e6 B at 100 GB/s, 6e9 FLOP at 100 TFLOP/s
-    assert "100 µs" in texts(figure) and "bytes measured (cupti) / copy bandwidth" in texts(figure)
-    without = only(drawn(tmp_path, "stacked", rows))
-    assert [bar.get_height() for bar in without.axes[0].patches] == [pytest.approx(5)] and "no roof" in texts(without)
+    box, *bars = figure.axes[0].patches
+    assert (box.get_y(), box.get_height()) == (0, 100)
+    # 4e6 B at 100 GB/s, 6e9 FLOP at 100 TFLOP/s, 8e9 exponentials at 200 Texp/s, 5 us of gaps: none upon another
+    assert [(bar.get_y(), bar.get_height()) for bar in bars] == [(0, pytest.approx(share)) for share in (40, 60, 40, 5)]
+    edges = [(bar.get_x(), bar.get_x() + bar.get_width()) for bar in bars]
+    assert all(left_end < right for (_, left_end), (right, _) in zip(edges, edges[1:]))
+    assert box.get_x() < edges[0][0] and edges[-1][1] < box.get_x() + box.get_width()
+    said = texts(figure)
+    assert "100 µs" in said and "bytes measured (cupti) / copy bandwidth" in said and "2e+05 Gexp/s" in said
+    assert "do not add up" in said and "Not known" not in said
+
+
+def test_flops_that_were_counted_and_idle_time_come_before_what_the_schedule_and_gaps_say(tmp_path):
+    made = row("fused", 1024, time_us=100, gaps_us=5, idle_us=12, executed_flops=6e9, tensor_flops=3e9, min_hbm_bytes=1)
+    hot = made | {"throttle": "sw_power_cap"}  # idle_us is then a difference of clocks
+    assert [bar.get_height() for bar in only(drawn(tmp_path, "stacked", [hot])).axes[0].patches] == [100, 5]
+    figure = only(drawn(tmp_path, "stacked", [made], Options(matrix_tflops=100)))
+    assert [bar.get_height() for bar in figure.axes[0].patches] == [100, pytest.approx(30), 12]
+    assert "counted FLOPs" in texts(figure) and "Not known: HBM, exponentials. Run attnprof ceilings" in texts(figure)
+
+
+def test_without_ceilings_the_gaps_alone_are_drawn_and_what_is_missing_is_said(tmp_path):
+    figure = only(drawn(tmp_path, "stacked", [row("fused", 1024, time_us=100, gaps_us=5)]))
+    assert [bar.get_height() for bar in figure.axes[0].patches] == [100, 5] and "no roof" in texts(figure)
+    assert "Not known: HBM, matrix units, exponentials. Run attnprof ceilings" in texts(figure)
 
 
 def test_no_tile_lies_below_the_papers_bound_and_one_lies_on_it(tmp_path):

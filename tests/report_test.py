@@ -234,8 +234,54 @@ def test_the_roof_says_where_it_came_from(tmp_path, browser):
     browser.open(page(tmp_path, pair(), "--copy-gbps", 4000, "--matrix-tflops", 800))
     assert "4000 GB/s (--copy-gbps), 800 TFLOP/s (--matrix-tflops)" in browser.texts("#chart-roofline .from")[0]
     assert browser.run("document.querySelectorAll('#chart-roofline .guide').length") == 2
+
+
+def bars(browser, chart):
+    """(x, y, width, height) of each."""
+    return browser.run(f"[...document.querySelectorAll('#chart-{chart} .bar')].map((n) => ['x', 'y', 'width', 'height'].map((name) => Number(n.getAttribute(name))))")
+
+
+def attributed(**changes):
+    return row("fused", 1024, time_us=100, gaps_us=5, hbm_read_bytes=3e6, hbm_write_bytes=1e6, executed_flops=6e9, exp_count=8e9, min_hbm_bytes=1,
+               ceiling_copy_gbps=100, ceiling_matrix_tflops=100, ceiling_exp_gops=200000, **changes)
+
+
+def test_parts_of_the_time_stand_side_by_side_in_a_box_as_high_as_the_time(tmp_path, browser):
+    browser.open(page(tmp_path, [attributed()]))
+    parts = bars(browser, "parts")
+    box = browser.run("Number(document.querySelector('#chart-parts .box').getAttribute('height'))")
+    assert [height / box for *_, height in parts] == [pytest.approx(share) for share in (0.4, 0.6, 0.4, 0.05)]
+    assert len({round(y + height, 3) for _, y, _, height in parts}) == 1  # all of them stand on the axis
+    assert all(x + width < right for (x, _, width, _), (right, *_) in zip(parts, parts[1:]))
+    assert browser.texts("#chart-parts .key > span") == ["HBM", "matrix units", "exponentials", "no kernel ran", "100%: the time measured"]
+    assert "shares do not add up" in browser.texts("#chart-parts .from")[0] and "Not known" not in browser.texts("#chart-parts .from")[0]
     browser.hover("#chart-parts .bar")
-    assert any(line.startswith("HBM: ") and "% of the time" in line for line in browser.texts("#tip > *"))
+    assert {"HBM: 40 \u00b5s, 40% of the time", "exponentials: 40 \u00b5s, 40% of the time"} <= set(browser.texts("#tip > *"))
+
+
+def test_idle_time_of_a_chip_whose_clock_was_held_down_is_what_the_gaps_say(tmp_path, browser):
+    for throttle, share in (("", 0.3), ("sw_power_cap", 0.05)):
+        browser.open(page(tmp_path, [attributed(idle_us=30, throttle=throttle)]))
+        box = browser.run("Number(document.querySelector('#chart-parts .box').getAttribute('height'))")
+        assert bars(browser, "parts")[3][3] / box == pytest.approx(share)
+
+
+def test_without_ceilings_the_page_says_what_is_known_and_which_command_gives_the_rest(tmp_path, browser):
+    browser.open(page(tmp_path, [row("fused", 1024, gaps_us=51.2), row("naive", 1024, gaps_us=409.6)]))
+    (said,) = browser.texts("#chart-parts .empty")
+    assert said.startswith("Not known: HBM, matrix units, exponentials. attnprof ceilings measures") and said.endswith("no kernel ran in 5% to 10% of the time.")
+    assert browser.texts("#chart-parts .empty code") == ["attnprof ceilings"] and not browser.run("document.querySelector('#chart-parts svg')")
+    browser.open(page(tmp_path, pair(), "--copy-gbps", 4000))
+    assert "Not known: matrix units, exponentials. attnprof ceilings" in browser.texts("#chart-parts .from")[0]
+    assert browser.texts("#chart-parts .key > span") == ["HBM", "100%: the time measured"]
+
+
+def test_many_parts_take_more_lines_on_a_phone(tmp_path, browser):
+    path = page(tmp_path, ROOT / "docs/results/h200.csv")
+    narrowest = "Math.min(...[...document.querySelectorAll('#chart-parts .bar')].map((b) => b.getBoundingClientRect().width))"
+    browser.size(360, 740, phone=True)
+    browser.open(path)
+    assert browser.run(narrowest) >= 3
 
 
 def test_tiles_have_a_map_with_the_best_framed_and_holes_explained(tmp_path, browser):

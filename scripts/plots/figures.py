@@ -6,7 +6,7 @@ from .panels import (bytes_handles, draw_bytes, draw_memory, draw_speedup, draw_
                      memory_handles, rate_unit)
 from .roofline import axis_limits, draw_roofline, intensity_rows, roof_of, roofline_handles
 from .rows import Group, Options, best_rows, footer, size_label
-from .stacked import draw_stacked, part_rows, stacked_handles
+from .stacked import PARTS, draw_stacked, part_rows, stacked_handles, stacked_notes
 from .style import WIDTH, end_labels, finish, order_impls, plt
 from .tiles import tile_parts, tiles_figure
 
@@ -118,13 +118,13 @@ def roofline_figure(group: Group, options: Options):
 def stacked_figure(group: Group, options: Options):
     roof = roof_of(group, options)
     points = part_rows(group.rows, roof)
-    if points.empty or points[["gaps_us", "hbm_us", "matrix_us"]].isna().all(axis=None):
+    if points.empty or points[[column for column, _ in PARTS]].isna().all(axis=None):
         return None
     impls = order_impls(points["impl"])
     lines = _present(points)
     seqlens = sorted(points["seqlen_q"].unique())
     figure, grid = plt.subplots(len(lines), len(impls), squeeze=False, sharey=True,
-                                figsize=(WIDTH if len(impls) > 1 else 6.4, 1.75 * len(lines) + 1.4))
+                                figsize=(WIDTH if len(impls) > 1 else 6.4, 2.0 * len(lines) + 1.4))
     tallest: list[float] = []
     for line, (head_dim, causal) in enumerate(lines):
         for column, impl in enumerate(impls):
@@ -135,9 +135,10 @@ def stacked_figure(group: Group, options: Options):
                 axes.set_ylabel("")
             if line < len(lines) - 1:
                 axes.set_xlabel("")
-    grid[0][0].set_ylim(0, 1.7 * max(100.0, max(tallest)))
-    finish(figure, "Where the time goes: each part alone, as a share of the time measured", f"{group.title}; {roof.source}", footer(points),
-           stacked_handles(points), notes=["Bars above 100%: parts overlapped. Below: something else took the rest."])
+    grid[0][0].set_ylim(0, 1.85 * max(100.0, max(tallest, default=0)))  # room for the times, upright
+    exp = f"; {roof.exp_gops:.4g} Gexp/s" if roof.exp_gops else ""
+    finish(figure, "Where the time goes: each part alone, against the time measured", f"{group.title}; {roof.source}{exp}", footer(points),
+           stacked_handles(points), notes=stacked_notes(points))
     return figure
 
 

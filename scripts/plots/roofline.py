@@ -17,6 +17,7 @@ class Roof:
     copy_gbps: float | None
     matrix_tflops: float | None
     source: str  # one phrase for the figure
+    exp_gops: float | None = None  # of exponentials: no roof, but a part of the time
 
     def limit_tflops(self, intensity: float) -> float:
         """What can be reached at so many FLOPs per byte; both rates must be known."""
@@ -25,18 +26,28 @@ class Roof:
 
 def roof_of(group: Group, options: Options) -> Roof:
     """The command line first, then the file. Of ceilings that differ between rows the highest: it was reached."""
-    values, sources = {}, []
-    for name, unit in (("copy_gbps", "GB/s"), ("matrix_tflops", "TFLOP/s")):
+    values, sources = {}, {}
+    for name, unit in (("copy_gbps", "GB/s"), ("matrix_tflops", "TFLOP/s"), ("exp_gops", "Gexp/s")):
         flag, column = "--" + name.replace("_", "-"), "ceiling_" + name
-        given, in_file = getattr(options, name), group.rows[column].max()
+        given, in_file = getattr(options, name, None), group.rows[column].max()
         values[name] = given if given is not None else None if pd.isna(in_file) else float(in_file)
         if values[name] is not None:
-            sources.append(f"{values[name]:.4g} {unit} ({flag if given is not None else 'ceiling in the file'})")
+            sources[name] = f"{values[name]:.4g} {unit} ({flag if given is not None else 'ceiling in the file'})"
+    exp = values["exp_gops"]
+    sources.pop("exp_gops", None)
     if not sources:
-        return Roof(None, None, "no roof: the file holds no ceilings; --copy-gbps and --matrix-tflops give them")
+        return Roof(None, None, "no roof: the file holds no ceilings; --copy-gbps and --matrix-tflops give them", exp)
     missing = [what for name, what in (("copy_gbps", "copy bandwidth"), ("matrix_tflops", "matrix rate")) if values[name] is None]
     return Roof(values["copy_gbps"], values["matrix_tflops"],
-                "roof: " + " and ".join(sources) + "".join(f"; {what} not known" for what in missing))
+                "roof: " + _joined(list(sources.values())) + "".join(f"; {what} not known" for what in missing), exp)
+
+
+def _joined(sources: list[str]) -> str:
+    """Ceilings that all came from the file say so once."""
+    same = " (ceiling in the file)"
+    if len(sources) > 1 and all(source.endswith(same) for source in sources):
+        return " and ".join(source.removesuffix(same) for source in sources) + " (ceilings in the file)"
+    return " and ".join(sources)
 
 
 def intensity_rows(rows: pd.DataFrame) -> pd.DataFrame:

@@ -10,7 +10,7 @@ class PlotError(Exception):
     """One line for the user: which file, what is wrong."""
 
 
-TEXT = ["status", "message", "impl", "pass", "dtype", "fill", "cache", "device_name", "device_uuid", "tool_version", "bytes_source", "library"]
+TEXT = ["status", "message", "impl", "pass", "dtype", "fill", "cache", "device_name", "device_uuid", "tool_version", "bytes_source", "library", "throttle"]
 COUNTS = ["batch", "heads", "kv_heads", "seqlen_q", "seqlen_kv", "head_dim", "causal", "window"]
 ALWAYS = ["status", "impl", "pass", "dtype", "device_name", "tool_version", *COUNTS]
 TIME = ["time_us", "time_lo_us", "time_hi_us"]
@@ -23,11 +23,11 @@ NEEDED = {  # columns beyond ALWAYS that a figure reads
     "memory": ["workspace_bytes", "available_bytes"],
     "roofline": ["time_us", "tflops", "model_flops", *BYTES],
     "tiles": ["time_us", "tile_m", "tile_n", *BYTES],
-    "stacked": ["time_us", "kernels_us", "gaps_us", "executed_flops", *BYTES],
+    "stacked": ["time_us", "gaps_us", "executed_flops", *BYTES],
     "io-bound": ["tile_m", "tile_n", *BYTES],
     "overview": BYTES + TIME,
 }
-OPTIONAL = ["ceiling_copy_gbps", "ceiling_matrix_tflops"]  # files of older versions do not have them
+OPTIONAL = ["ceiling_copy_gbps", "ceiling_matrix_tflops", "ceiling_exp_gops", "exp_count", "idle_us", "tensor_flops"]  # files of older versions do not have them
 
 
 @dataclass(frozen=True)

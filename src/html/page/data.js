@@ -54,6 +54,9 @@ function servedByCache(row) {
 /** Time, unless the timer could not tell it from nothing. */
 const timeOf = (row) => (cell(row, "below_resolution") === "1" ? null : number(row, "time_us"));
 
+/** The clock was held down while the row was measured: its times are longer than those of a cool or less limited chip. */
+const throttled = (row) => cell(row, "throttle") !== "";
+
 /** What must fit: operands, results (LSE in fp32) and workspace. */
 function memoryOf(row) {
   const element = { fp32: 4, fp16: 2, bf16: 2 }[cell(row, "dtype")];

@@ -34,7 +34,7 @@ function drawEnvironment() {
 function drawComparison() {
   if (!data.sentences.length && !data.pairs.length) return;
   byId("comparison").hidden = false;
-  byId("comparison-hint").textContent = data.sentences_hint;
+  byId("comparison-hint").replaceChildren(...withCode(data.sentences_hint));
   byId("sentences").append(...data.sentences.map((text) => element("li", {}, text)));
   for (const group of data.pairs) {
     byId("pairs").append(element("details", {}, element("summary", {}, `${group.title}: ${group.lines.length} ${group.lines.length === 1 ? "pair" : "pairs"}`), element("ul", {}, ...group.lines.map((text) => element("li", {}, text)))));

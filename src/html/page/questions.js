@@ -74,11 +74,13 @@ function roofOf(rows) {
   const find = (name, flag) => {
     if (data.given[name] !== undefined) return { value: data.given[name], from: flag };
     const known = rows.map((row) => number(row, `ceiling_${name}`)).filter((v) => v !== null);
-    return known.length ? { value: Math.max(...known), from: "ceiling in the file" } : null;
+    return known.length ? { value: Math.max(...known), from: "from the file" } : null;
   };
   const copy = find("copy_gbps", "--copy-gbps"), matrix = find("matrix_tflops", "--matrix-tflops");
-  const parts = [copy && `${digits(copy.value, 4)} GB/s (${copy.from})`, matrix && `${digits(matrix.value, 4)} TFLOP/s (${matrix.from})`];
-  const text = copy || matrix ? `Roof: ${parts.filter(Boolean).join(", ")}.` : "No roof: the file holds no ceilings (attnprof report --copy-gbps, --matrix-tflops give them).";
+  const known = [copy && [`${digits(copy.value, 4)} GB/s`, copy.from], matrix && [`${digits(matrix.value, 4)} TFLOP/s`, matrix.from]].filter(Boolean);
+  const shared = known.length === 2 && copy.from === matrix.from;  // said once
+  const text = known.length ? `Roof: ${known.map(([rate, from]) => (shared ? rate : `${rate} (${from})`)).join(", ")}${shared ? ` (${copy.from})` : ""}.`
+    : "No roof: the file holds no ceilings. `attnprof ceilings` measures them for later sweeps; `attnprof report --copy-gbps --matrix-tflops` takes them by hand.";
   return { copy: copy?.value, matrix: matrix?.value, text };
 }
 
@@ -117,25 +119,41 @@ function makeMemory() {
     from: "From shapes and each implementation's workspace. Grey: operands and results alone. Crosses: did not fit (status oom)." };
 }
 
-const PARTS = [["launch gaps", "var(--ink)"], ["HBM", "var(--naive)"], ["arithmetic", "var(--fused)"]];
+// What each part of the machine would take of a case's time, were it alone. They work at the same time: never added up.
+const PARTS = [["HBM", "var(--naive)"], ["matrix units", "var(--fused)"], ["exponentials", "var(--torch-math)"], ["no kernel ran", "var(--ink)"]];
 function makeParts() {
   const rows = bestRows(drawnRows(), timeOf), roof = roofOf(rows);
-  const parts = (row) => {
-    const bytes = bytesOf(row, true), flops = number(row, "executed_flops");
-    return [number(row, "gaps_us"), bytes && roof.copy ? bytes.value / (roof.copy * 1e3) : null, flops !== null && roof.matrix ? flops / (roof.matrix * 1e6) : null];
-  };
+  const exp = Math.max(...rows.map((row) => number(row, "ceiling_exp_gops") ?? 0));
+  const flopsOf = (row) => number(row, "tensor_flops") ?? number(row, "executed_flops");
+  // idle_us compares two runs: where the clock was held down in one, it says more about the clock than about launches.
+  const idle = (row) => (throttled(row) ? null : number(row, "idle_us")) ?? number(row, "gaps_us");
+  const over = (value, rate) => (value === null || value === undefined || !rate ? null : value / rate);
+  const parts = (row) => [over(bytesOf(row, true)?.value, (roof.copy ?? 0) * 1e3), over(flopsOf(row), (roof.matrix ?? 0) * 1e6), over(number(row, "exp_count"), exp * 1e3), idle(row)];
+  const shares = (row) => parts(row).map((us) => (us === null ? null : (100 * us) / timeOf(row)));
+  if (!rows.length) return "No times in these rows.";
+  const known = PARTS.map((_, i) => rows.some((row) => parts(row)[i] !== null));
+  const missing = PARTS.slice(0, 3).filter((_, i) => !known[i]).map(([name]) => name);
+  const cure = missing.length ? `Not known: ${missing.join(", ")}. \`attnprof ceilings\` measures what the machine can do; the rows of sweeps after it are held against that.` : "";
+  if (missing.length === 3) {
+    const gaps = rows.map((row) => shares(row)[3]).filter((share) => share !== null);
+    return cure + (gaps.length ? ` Measured: no kernel ran in ${rangeText(gaps)} of the time.` : "");
+  }
   const usable = rows.filter((row) => parts(row).some((part) => part !== null));
-  if (!usable.length) return `No launch gaps in these rows. ${roof.text}`;
   const bars = implsOf(usable).map((impl) => ({ label: impl, bars: ofImpl(usable, impl).map((row) => {
-    const shares = parts(row).map((us) => (us === null ? null : (100 * us) / timeOf(row)));
-    const lines = PARTS.map(([name], i) => (shares[i] === null ? null : `${name}: ${timeText(parts(row)[i])}, ${digits(shares[i])}% of the time`));
-    return { impl, lines: [...describe(row), ...lines.filter(Boolean)], text: sizeText(number(row, "seqlen_q")),
-      parts: PARTS.map(([, color], i) => ({ value: shares[i] ?? 0, color })).filter((part) => part.value > 0) };
+    const lines = PARTS.map(([name], i) => (parts(row)[i] === null ? null : `${name}: ${timeText(parts(row)[i])}, ${digits(shares(row)[i])}% of the time`));
+    return { impl, row, lines: [...describe(row), ...lines.filter(Boolean)], tick: sizeText(number(row, "seqlen_q")), box: 100,
+      parts: PARTS.map(([, color], i) => ({ value: shares(row)[i] ?? 0, color })).filter((_, i) => known[i]) };
   }) }));
-  return { bars, level: 100, xLabel: "one bar a sequence length", yLabel: "share of time", yText: (v) => `${v}%`,
-    from: `Each part alone as a share of the time measured (line). Black: launch gaps (CUPTI). Orange: bytes (${sourceText(usable.map((row) => bytesOf(row, true)?.from).filter(Boolean))}) over copy bandwidth. `
-      + `Blue: executed FLOPs (modelled) over the matrix rate. Above the line parts overlapped. ${roof.text}` };
+  const counted = usable.some((row) => number(row, "tensor_flops") !== null) ? "counted" : "modelled";
+  return { bars, level: 100, xLabel: "sequence length", yLabel: "share of time", yText: (v) => `${v}%`,
+    key: [...PARTS.filter((_, i) => known[i]).map(([name, color]) => [color, name]), ["var(--box)", "100%: the time measured"]],
+    from: "What each part would take alone, as a share of the time measured (grey box). They run at the same time, so shares do not add up. One near 100% limits; where none is, latency or waiting for each other does. "
+      + `Bytes ${sourceText(usable.map((row) => bytesOf(row, true)?.from).filter(Boolean))}, FLOPs ${counted}, exponentials modelled. ${roof.text}${exp ? ` Exponentials: ${digits(exp, 4)} Gexp/s.` : ""} ${cure}` };
 }
+const rangeText = (shares) => {
+  const [low, high] = [Math.min(...shares), Math.max(...shares)].map((share) => `${digits(share, 2)}%`);
+  return low === high ? low : `${low} to ${high}`;
+};
 
 const QUESTIONS = [
   { id: "bytes", title: allRows.some((row) => cell(row, "device") === "gpu") ? "HBM bytes" : "Main-memory bytes", make: makeBytes, logX: true, logY: true, choosable: ["x", "y"] },

@@ -291,9 +291,25 @@ def test_tiles_have_a_map_with_the_best_framed_and_holes_explained(tmp_path, bro
     assert browser.texts("#chart-tiles table:first-child td") == ["9 \u00b5s", "5 \u00b5s", "7 \u00b5s", "unsupported"]
     assert browser.texts("#chart-tiles table:first-child td.best") == ["5 \u00b5s"]
     assert browser.run("document.querySelector('#chart-tiles td.hole').title") == "needs 300000 bytes of shared memory"
+    assert browser.texts("#chart-tiles table:nth-child(2) td.best") == []  # the bytes are all the same
     assert drawn(browser, "io-bound") == [1, 2, 3]
     browser.open(page(tmp_path, pair()))
     assert browser.run("document.getElementById('chart-tiles').hidden")
+
+
+def test_reasons_of_holes_are_read_without_a_pointer(tmp_path, browser):
+    def hole(m, n, status, message):
+        return row("fused", tile_m=m, tile_n=n, status=status, message=message, time_us="")
+    tiles = [row("fused", tile_m=m, tile_n=32, time_us=m) for m in (64, 128, 256)]
+    tiles += [hole(64, 64, "unsupported", "needs 300000 bytes of shared memory"), hole(128, 64, "unsupported", "needs 400000 bytes of shared memory"),
+              hole(128, 128, "failed", "spilled <b>"), row("fused", tile_m=64, tile_n=64, time_us=9, stages=3)]
+    browser.open(page(tmp_path, tiles))
+    assert browser.texts("#chart-tiles .holes li") == ["128x64 (unsupported): needs 400000 bytes of shared memory", "128x128 (failed): spilled <b>",
+                                                       "Hatched without a word: not in the file."]
+    browser.open(page(tmp_path, [*tiles[:-1], hole(256, 64, "unsupported", "something new")]))
+    assert browser.texts("#chart-tiles .holes li")[0] == "64x64, 128x64 (unsupported): e.g. needs 300000 bytes of shared memory"
+    browser.open(page(tmp_path, tiles[:3]))
+    assert not browser.run("document.querySelector('#chart-tiles .holes').offsetHeight")
 
 
 def test_everything_can_be_reached_with_the_keyboard(tmp_path, browser):

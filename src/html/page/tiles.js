@@ -23,6 +23,29 @@ function shade(value, low, high) {
   return `background:rgb(${rgb});color:${at > 0.55 ? "#fff" : "#000"}`;
 }
 
+/** Why a cell has no figure; no row: the tile is not in the file. */
+function holeOf(row) {
+  if (row === undefined) return { kind: "", why: "not in the file" };
+  return { kind: unverified.get(row)?.kind ?? "", why: unverified.get(row)?.why ?? "no figure" };
+}
+
+/** One line for each kind of reason, to be read without a pointer and on paper: which tiles, and the first one's words. Reasons
+ * that differ in their numbers alone are of one kind. */
+function holeReasons(rows) {
+  const measured = new Set(rows.filter((row) => verified(row) && timeOf(row) !== null).map(tileKey)), reasons = new Map();
+  for (const row of rows) {
+    if (measured.has(tileKey(row))) continue;
+    const { kind, why } = holeOf(row), like = `${kind}: ${why.replace(/\d+/g, "#")}`;
+    if (!reasons.has(like)) reasons.set(like, { kind, whys: new Set(), tiles: new Set() });
+    reasons.get(like).whys.add(why);
+    reasons.get(like).tiles.add(tileKey(row));
+  }
+  const lines = [...reasons.values()].map(({ kind, whys, tiles }) => `${[...tiles].join(", ")}${kind ? ` (${kind})` : ""}: ${whys.size > 1 ? "e.g. " : ""}${[...whys][0]}`);
+  const count = (name) => new Set(rows.map((row) => cell(row, name))).size;
+  if (count("tile_m") * count("tile_n") > new Set(rows.map(tileKey)).size) lines.push("Hatched without a word: not in the file.");
+  return lines;
+}
+
 function heatTable(rows, caption, value, text) {
   const axis = (name) => [...new Set(rows.map((row) => number(row, name)))].sort((a, b) => a - b);
   const good = rows.filter((row) => verified(row) && value(row) !== null);
@@ -31,13 +54,13 @@ function heatTable(rows, caption, value, text) {
     if (!best.has(tileKey(row)) || value(row) < value(best.get(tileKey(row)))) best.set(tileKey(row), row);
   }
   const all = [...best.values()].map(value), low = Math.min(...all), high = Math.max(...all);
+  const level = high < 1.01 * low;  // differences that nobody would act on: one colour, no best
   const columns = axis("tile_n");
   const body = axis("tile_m").map((m) => element("tr", {}, element("th", { scope: "row", class: "number" }, String(m)), ...columns.map((n) => {
     const row = best.get(`${m}x${n}`);
-    if (row !== undefined) return element("td", { style: shade(value(row), low, high), class: value(row) === low ? "best" : null, title: describe(row).join("\n") }, text(value(row)));
-    const bad = rows.find((r) => tileKey(r) === `${m}x${n}`);
-    return element("td", { class: "hole", title: bad === undefined ? "not in the file" : unverified.get(bad)?.why ?? "no figure" },
-      bad === undefined ? "" : unverified.get(bad)?.kind ?? "");
+    if (row !== undefined) return element("td", { style: shade(level ? low : value(row), low, level ? low : high), class: value(row) === low && !level ? "best" : null, title: describe(row).join("\n") }, text(value(row)));
+    const { kind, why } = holeOf(rows.find((r) => tileKey(r) === `${m}x${n}`));
+    return element("td", { class: "hole", title: why }, kind);
   })));
   return element("table", {}, element("caption", {}, caption),
     element("thead", {}, element("tr", {}, element("th", {}, "tile_m \\ tile_n"), ...columns.map((n) => element("th", { scope: "col" }, String(n))))), element("tbody", {}, ...body));
@@ -73,8 +96,9 @@ class TileCharts {
     this.select = element("select", { id: "choose-tiles" });
     this.select.addEventListener("change", () => { picked.key = this.select.value; this.draw(); });
     this.maps = element("div", { class: "heat scroll" });
+    this.holes = element("ul", { class: "hint holes" });
     this.figure = element("figure", { id: "chart-tiles", class: "wide" }, element("figcaption", {}, element("h2", {}, "Which tile?"),
-      element("label", {}, "of ", this.select), element("span", { class: "from" }, "Light: small. Framed: best. Hatched: no verified result; hover says why.")), this.maps);
+      element("label", {}, "of ", this.select), element("span", { class: "from" }, "Light: small. Framed: best, unless all are within 1%. Hatched: no verified result.")), this.maps, this.holes);
     host.append(this.figure);
     this.bound = new Chart(host, { id: "io-bound", title: "The papers' IO bound over tiles", make: makeBound, logX: true, logY: true, wide: true, choosable: ["x", "y"] });
   }
@@ -89,6 +113,7 @@ class TileCharts {
     const maps = [heatTable(rows, "Time (median, measured)", timeOf, timeText)];
     if (froms.length) maps.push(heatTable(rows, `Bytes (${sourceText(froms)})`, (row) => bytesOf(row, true)?.value ?? null, bytesText));
     this.maps.replaceChildren(...maps);
+    this.holes.replaceChildren(...holeReasons(rows).map((line) => element("li", {}, line)));
     this.bound.draw();
   }
 }

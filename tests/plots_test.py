@@ -418,6 +418,36 @@ def test_every_figure_can_be_read_where_a_readme_shows_it(tmp_path, kind):
         assert text.get_window_extent().x1 <= figure.bbox.width + 1
 
 
+def held(figure):
+    """Places of the dots in marks whose clock was held down."""
+    return sorted((float(x), float(y)) for axes in figure.axes for line in axes.lines if line.get_gid() == "held"
+                  for x, y in zip(line.get_xdata(), line.get_ydata()))
+
+
+def test_points_whose_clock_was_held_down_are_marked_and_counted(tmp_path):
+    rows = pair() + [r | {"throttle": "sw_power_cap|hw_thermal"} for r in pair((2048,))]
+    assert held(only(drawn(tmp_path, "time", rows))) == [(2048, 2048), (2048, 8192)]
+    assert held(only(drawn(tmp_path, "speedup", rows))) == [(2048, 4)]
+    assert [y for _, y in held(only(drawn(tmp_path, "tflops", rows)))] == [100, 100]
+    assert len(held(only(drawn(tmp_path, "roofline", rows)))) == 2
+    assert held(only(drawn(tmp_path, "bytes", rows))) == []  # a clock does not change them
+    assert len(held(only(drawn(tmp_path, "overview", rows)))) == 3
+    for kind, count in (("time", "2 of 6 points"), ("speedup", "1 of 3 points"), ("tflops", "2 of 6 bars"), ("roofline", "2 of 6 points")):
+        assert f"{count} ran below the boost clock (power cap, heat): white dot." in texts(only(drawn(tmp_path, kind, rows)))
+    assert "boost" not in texts(only(drawn(tmp_path, "time", pair())))
+
+
+def test_tiles_whose_clock_was_held_down_are_marked_and_counted(tmp_path):
+    rows = tile_rows()
+    rows[0]["throttle"] = "sw_power_cap"
+    figure = only(drawn(tmp_path, "tiles", rows))
+    assert [t.get_text() for t in figure.axes[0].texts][:2] == ["9 µs °", "5 µs"]
+    assert not any("°" in t.get_text() for t in figure.axes[1].texts)
+    assert "1 of 3 tiles ran below the boost clock (power cap): °." in texts(figure)
+    alike = only(drawn(tmp_path, "tiles", [r | {"throttle": "sw_thermal"} for r in tile_rows()]))
+    assert "3 of 3 tiles ran below the boost clock (heat)." in texts(alike) and "°" not in texts(alike)
+
+
 # --- the command line -----------------------------------------------------------------------------------------------
 
 

@@ -5,7 +5,7 @@ from .io_bound import io_bound_figure
 from .panels import (bytes_handles, draw_bytes, draw_memory, draw_speedup, draw_tflops, draw_time, impl_handles,
                      memory_handles, rate_unit)
 from .roofline import axis_limits, draw_roofline, intensity_rows, roof_of, roofline_handles
-from .rows import Group, Options, best_rows, footer, size_label
+from .rows import Group, Options, best_rows, footer, size_label, throttle_notes
 from .stacked import PARTS, draw_stacked, part_rows, stacked_handles, stacked_notes
 from .style import WIDTH, end_labels, finish, order_impls, plt
 from .tiles import tile_parts, tiles_figure
@@ -54,7 +54,7 @@ def time_figure(group: Group, _options: Options):
     impls = order_impls(points["impl"])
     figure = _panels(group, _present(points), 2.8, lambda axes, rows: draw_time(axes, rows, impls))
     finish(figure, "Time of one launch against sequence length", f"{group.title}; median, band: its 95% interval",
-           footer(points), impl_handles(impls))
+           footer(points), impl_handles(impls), notes=throttle_notes(points))
     return figure
 
 
@@ -69,7 +69,8 @@ def speedup_figure(group: Group, options: Options):
                      lambda axes, rows: labels.append((axes, draw_speedup(axes, rows, impls, options.baseline))))
     for axes, at_ends in labels:
         end_labels(axes, at_ends)
-    finish(figure, f"Speed-up over {options.baseline}", group.title, footer(points), impl_handles(impls))
+    compared = points[(points["impl"] != options.baseline) & points["seqlen_q"].isin(base["seqlen_q"])]
+    finish(figure, f"Speed-up over {options.baseline}", group.title, footer(points), impl_handles(impls), notes=throttle_notes(compared))
     return figure
 
 
@@ -82,7 +83,8 @@ def tflops_figure(group: Group, _options: Options):
     wide = points["seqlen_q"].nunique() * len(impls) > 15  # numbers on bars need that room
     figure = _panels(group, _present(points), 1.95 if wide else 2.7, lambda axes, rows: draw_tflops(axes, rows, impls, unit),
                      stacked=wide)
-    finish(figure, f"Throughput: {unit[0]} of the unmasked products", group.title, footer(points), impl_handles(impls, bars=True))
+    finish(figure, f"Throughput: {unit[0]} of the unmasked products", group.title, footer(points), impl_handles(impls, bars=True),
+           notes=throttle_notes(points, "bars"))
     return figure
 
 
@@ -111,7 +113,7 @@ def roofline_figure(group: Group, options: Options):
     limits = axis_limits(points, roof)
     figure = _panels(group, _present(points), 2.8, lambda axes, rows: draw_roofline(axes, rows, impls, roof, limits))
     finish(figure, "Roofline", f"{group.title}; {roof.source}", footer(points),
-           roofline_handles(points, impl_handles(impls), roof), notes=["Numbers at the ends of a curve are sequence lengths."])
+           roofline_handles(points, impl_handles(impls), roof), notes=["Numbers at the ends of a curve are sequence lengths.", *throttle_notes(points)])
     return figure
 
 
@@ -160,7 +162,7 @@ def overview_figure(group: Group, options: Options):
     right.set_title(f"Speed-up over {options.baseline}", loc="left")
     longest = size_label(int(points["seqlen_q"].max()))
     finish(figure, f"Exact attention up to {longest} tokens, head_dim {head_dim}, {'causal' if causal else 'not causal'}",
-           group.title, footer(points), bytes_handles(points, impls))
+           group.title, footer(points), bytes_handles(points, impls), notes=throttle_notes(points))
     return figure
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.lines import Line2D
 
-from .rows import Group, Options, best_rows, size_label, with_bytes
-from .style import COMPULSORY, INK, face, look, rate_label, value_axis
+from .rows import Group, Options, best_rows, size_label, throttled, with_bytes
+from .style import COMPULSORY, INK, face, held_dots, look, rate_label, value_axis
 
 SOURCE = {"cupti": "measured (cupti)", "counted": "counted", "model": "modelled"}
 
@@ -79,6 +79,8 @@ def draw_roofline(axes, rows: pd.DataFrame, impls: list[str], roof: Roof, limits
         for source, part in mine.groupby("bytes_from"):
             axes.plot(part["intensity"], part["tflops"], color=color, marker=marker, linestyle="none", markersize=6,
                       markerfacecolor=face(color, source), markeredgecolor=color, markeredgewidth=1.3)
+        held = throttled(mine)
+        held_dots(axes, held["intensity"], held["tflops"])
         ends = mine if len(mine) == 1 else mine.iloc[[0, -1]]
         for place, (_, row) in enumerate(ends.iterrows()):
             last = place == len(ends) - 1

@@ -184,6 +184,24 @@ def footer(rows: pd.DataFrame) -> str:
     return "   ·   ".join(part for part in parts if part)
 
 
+THROTTLES = {"sw_power_cap": "power cap", "hw_power_brake": "power brake", "sw_thermal": "heat", "hw_thermal": "heat",
+             "hw_slowdown": "hardware slowdown", "sync_boost": "sync boost"}
+
+
+def throttled(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows whose clock was held down while they were measured: their times are longer than on a cooler chip."""
+    return rows[rows["throttle"] != ""]
+
+
+def throttle_notes(points: pd.DataFrame, noun: str = "points", mark: str = "white dot") -> list[str]:
+    """"12 of 36 points ran below the boost clock (power cap): white dot."; none when no clock was held down."""
+    held = throttled(points)
+    if held.empty:
+        return []
+    why = dict.fromkeys(THROTTLES.get(name, name) for text in held["throttle"] for name in text.split("|"))
+    return [f"{len(held)} of {len(points)} {noun} ran below the boost clock ({', '.join(why)}){mark and ': ' + mark}."]
+
+
 def with_bytes(rows: pd.DataFrame) -> pd.DataFrame:
     """Adds hbm_bytes, read plus written, and bytes_from: cupti, counted, or model where nothing else is known."""
     known = (rows["hbm_read_bytes"] + rows["hbm_write_bytes"]).astype(float)

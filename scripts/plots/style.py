@@ -5,6 +5,7 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 from matplotlib.colors import to_rgb  # noqa: E402
+from matplotlib.transforms import offset_copy  # noqa: E402
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator  # noqa: E402
 
 from .rows import size_label  # noqa: E402
@@ -40,6 +41,14 @@ def face(color, bytes_from: str):
     if bytes_from == "cupti":
         return color
     return "white" if bytes_from == "counted" else tuple(0.35 * c + 0.65 for c in to_rgb(color))
+
+
+def held_dots(axes, xs, ys, below: float = 0) -> None:
+    """White dots inside marks (or `below` points under the top of bars) whose clock was held down."""
+    if len(xs) == 0:
+        return
+    place = offset_copy(axes.transData, axes.figure, y=-below, units="points")
+    axes.plot(xs, ys, color="white", marker="o", linestyle="none", markersize=2.4, markeredgewidth=0, zorder=5, transform=place, gid="held")
 
 
 def order_impls(names) -> list[str]:

@@ -25,6 +25,9 @@ const swatch = (color) => {
   return box;
 };
 
+/** In a mark whose clock was held down. */
+const heldDot = (x, y) => svg("circle", { cx: x, cy: y, r: 1.8, class: "held" });
+
 class Chart {
   constructor(host, spec) {
     this.spec = spec;
@@ -124,6 +127,7 @@ class Chart {
         mark.dataset.row = point.row;
         mark.classList.add(point.crossed ? "cross" : "point");
         this.canvas.append(mark);
+        if (point.held) this.canvas.append(heldDot(px, py));
         this.marks.push({ x: px, y: py, lines: point.lines });
       }
     }
@@ -151,6 +155,7 @@ class Chart {
         bar.parts.forEach((part, k) => {
           rect(x + air + k * each + inner, each - 2 * inner, part.value, { style: `fill:${part.color}`, class: "bar", "data-impl": bar.impl });
         });
+        if (bar.held && width >= 5) this.canvas.append(heldDot(x + width / 2, y.scale(bar.parts[0].value) + 6));
         const top = Math.max(...bar.parts.map((part) => part.value));
         if (bar.text && width >= 9) {
           const tx = x + width / 2 + 4, ty = y.scale(top) - 4;

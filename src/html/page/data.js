@@ -56,6 +56,14 @@ const timeOf = (row) => (cell(row, "below_resolution") === "1" ? null : number(r
 
 /** The clock was held down while the row was measured: its times are longer than those of a cool or less limited chip. */
 const throttled = (row) => cell(row, "throttle") !== "";
+const THROTTLES = { sw_power_cap: "power cap", hw_power_brake: "power brake", sw_thermal: "heat", hw_thermal: "heat", hw_slowdown: "hardware slowdown", sync_boost: "sync boost" };
+/** "12 of 36 points ran below the boost clock (power cap): white dot."; "" when none did. */
+function throttleText(rows, noun = "point", mark = "white dot") {
+  const held = rows.filter(throttled);
+  if (!held.length) return "";
+  const why = [...new Set(held.flatMap((row) => cell(row, "throttle").split("|")))].map((name) => THROTTLES[name] || name);
+  return ` ${held.length} of ${plural(rows.length, noun)} ran below the boost clock (${[...new Set(why)].join(", ")})${mark ? `: ${mark}` : ""}.`;
+}
 
 /** What must fit: operands, results (LSE in fp32) and workspace. */
 function memoryOf(row) {

@@ -12,6 +12,7 @@ function describe(row) {
     timeOf(row) === null ? null : `time ${timeText(timeOf(row))}${interval}`,
     bytes === null ? null : `bytes ${bytesText(bytes.value)}, ${sourceText([bytes.from])}`,
     rate === null ? null : rateText(rate),
+    throttled(row) ? `below the boost clock: ${cell(row, "throttle")}${number(row, "sm_clock_mhz") === null ? "" : `, ${cell(row, "sm_clock_mhz")} MHz`}` : null,
   ].filter((line) => line !== null);
 }
 const bySeqlen = (rows) => ({ xLabel: "sequence length", xText: sizeText, xTicks: lengths(rows) });
@@ -37,8 +38,8 @@ function makeTime() {
   const rows = bestRows(drawnRows(), timeOf);
   if (!rows.length) return "No times in these rows.";
   const series = implsOf(rows).map((impl) => ({ impl, joined: true, points: ofImpl(rows, impl).map((row) =>
-    point(row, timeOf(row), { low: number(row, "time_lo_us"), high: number(row, "time_hi_us") })) }));
-  return { ...bySeqlen(rows), series, yLabel: "time", yText: timeText, from: "Measured: median of one launch; band: its 95% interval." };
+    point(row, timeOf(row), { low: number(row, "time_lo_us"), high: number(row, "time_hi_us"), held: throttled(row) })) }));
+  return { ...bySeqlen(rows), series, yLabel: "time", yText: timeText, from: `Measured: median of one launch; band: its 95% interval.${throttleText(rows)}` };
 }
 
 function makeSpeedup() {
@@ -49,10 +50,10 @@ function makeSpeedup() {
   if (!rows.length) return `Nothing to hold against ${data.reference} here.`;
   const ratio = (row) => base.get(number(row, "seqlen_q")) / timeOf(row);
   const series = implsOf(rows).map((impl) => ({ impl, joined: true, points: ofImpl(rows, impl).map((row) =>
-    point(row, ratio(row), { lines: [...describe(row), `${ratioText(ratio(row))} the speed of ${data.reference}`] })) }));
+    point(row, ratio(row), { held: throttled(row), lines: [...describe(row), `${ratioText(ratio(row))} the speed of ${data.reference}`] })) }));
   const ends = lengths(rows);
   return { ...bySeqlen(rows), series, guides: [{ points: [{ x: ends[0], y: 1 }, { x: ends[ends.length - 1], y: 1 }] }],
-    yLabel: `time of ${data.reference} / time`, yText: ratioText, from: "Measured times of verified rows." };
+    yLabel: `time of ${data.reference} / time`, yText: ratioText, from: `Measured times of verified rows.${throttleText(rows)}` };
 }
 
 function makeRates() {
@@ -63,10 +64,10 @@ function makeRates() {
     const row = ofImpl(rows, impl).find((r) => number(r, "seqlen_q") === length);
     const value = row === undefined ? 0 : number(row, "tflops") * unit;
     const lines = row === undefined ? [`${impl}, seqlen ${sizeText(length)}`, "no verified row"] : describe(row);
-    return { impl, parts: [{ value, color: look(impl).color }], lines, text: value ? digits(value, value >= 100 ? 3 : 2) : "" };
+    return { impl, parts: [{ value, color: look(impl).color }], lines, held: row !== undefined && throttled(row), text: value ? digits(value, value >= 100 ? 3 : 2) : "" };
   }) }));
   return { bars, xLabel: "sequence length", yLabel: unit === 1 ? "TFLOP/s" : "GFLOP/s", yText: (v) => digits(v),
-    from: "FLOPs of the unmasked products (exact count) over the measured time." };
+    from: `FLOPs of the unmasked products (exact count) over the measured time.${throttleText(rows, "bar")}` };
 }
 
 /** The rates that limit: given to the command first, then the file's ceilings. */
@@ -91,7 +92,7 @@ function makeRoofline() {
   const roof = roofOf(rows);
   const intensity = (row) => number(row, "model_flops") / bytesOf(row, true).value;
   const series = implsOf(rows).map((impl) => ({ impl, joined: true, points: ofImpl(rows, impl).map((row) => ({
-    row, x: intensity(row), y: number(row, "tflops"), source: bytesOf(row, true).from,
+    row, x: intensity(row), y: number(row, "tflops"), held: throttled(row), source: bytesOf(row, true).from,
     lines: [...describe(row), `${digits(intensity(row))} FLOPs per byte, bytes ${sourceText([bytesOf(row, true).from])}`] })) }));
   const xs = rows.map(intensity), guides = [];
   const ridge = roof.copy && roof.matrix ? (roof.matrix * 1000) / roof.copy : null;
@@ -99,7 +100,7 @@ function makeRoofline() {
   if (roof.copy) guides.push({ label: "", points: [low, ridge ?? high].map((x) => ({ x, y: (roof.copy * x) / 1000 })) });
   if (roof.matrix) guides.push({ at: 1, label: rateText(roof.matrix), points: [ridge ?? low, high].map((x) => ({ x, y: roof.matrix })) });
   return { series, guides, xLabel: "FLOPs per byte of main memory", yLabel: "model FLOPs / time", xText: (v) => digits(v, 4), yText: rateText,
-    from: `Bytes ${sourceText(rows.map((row) => bytesOf(row, true).from))}. ${roof.text}` };
+    from: `Bytes ${sourceText(rows.map((row) => bytesOf(row, true).from))}. ${roof.text}${throttleText(rows)}` };
 }
 
 function makeMemory() {

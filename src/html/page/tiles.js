@@ -46,19 +46,31 @@ function holeReasons(rows) {
   return lines;
 }
 
-function heatTable(rows, caption, value, text) {
-  const axis = (name) => [...new Set(rows.map((row) => number(row, name)))].sort((a, b) => a - b);
-  const good = rows.filter((row) => verified(row) && value(row) !== null);
+/** Of the verified rows of each tile (stages and warps may vary) the one with the smallest `value`. */
+function bestTiles(rows, value) {
   const best = new Map();
-  for (const row of good) {
+  for (const row of rows) {
+    if (!verified(row) || value(row) === null) continue;
     if (!best.has(tileKey(row)) || value(row) < value(best.get(tileKey(row)))) best.set(tileKey(row), row);
   }
+  return [...best.values()];
+}
+
+/** Of tiles whose clock was held down while that of others was not, to be marked with a degree sign: which. */
+function heldTiles(rows) {
+  const timed = bestTiles(rows, timeOf), held = timed.filter(throttled);
+  return new Set(held.length < timed.length ? held : []);
+}
+
+function heatTable(rows, caption, value, text, held = new Set()) {
+  const axis = (name) => [...new Set(rows.map((row) => number(row, name)))].sort((a, b) => a - b);
+  const best = new Map(bestTiles(rows, value).map((row) => [tileKey(row), row]));
   const all = [...best.values()].map(value), low = Math.min(...all), high = Math.max(...all);
   const level = high < 1.01 * low;  // differences that nobody would act on: one colour, no best
   const columns = axis("tile_n");
   const body = axis("tile_m").map((m) => element("tr", {}, element("th", { scope: "row", class: "number" }, String(m)), ...columns.map((n) => {
     const row = best.get(`${m}x${n}`);
-    if (row !== undefined) return element("td", { style: shade(level ? low : value(row), low, level ? low : high), class: value(row) === low && !level ? "best" : null, title: describe(row).join("\n") }, text(value(row)));
+    if (row !== undefined) return element("td", { style: shade(level ? low : value(row), low, level ? low : high), class: value(row) === low && !level ? "best" : null, title: describe(row).join("\n") }, text(value(row)) + (held.has(row) ? "\u2009\u00b0" : ""));
     const { kind, why } = holeOf(rows.find((r) => tileKey(r) === `${m}x${n}`));
     return element("td", { class: "hole", title: why }, kind);
   })));
@@ -110,10 +122,11 @@ class TileCharts {
     this.select.replaceChildren(...[...problems.keys()].map((key) => element("option", { value: key, selected: key === picked.key }, key)));
     const rows = problems.get(picked.key);
     const froms = rows.filter(verified).map((row) => bytesOf(row, true)?.from).filter(Boolean);
-    const maps = [heatTable(rows, "Time (median, measured)", timeOf, timeText)];
+    const maps = [heatTable(rows, "Time (median, measured)", timeOf, timeText, heldTiles(rows))];
     if (froms.length) maps.push(heatTable(rows, `Bytes (${sourceText(froms)})`, (row) => bytesOf(row, true)?.value ?? null, bytesText));
     this.maps.replaceChildren(...maps);
-    this.holes.replaceChildren(...holeReasons(rows).map((line) => element("li", {}, line)));
+    const held = throttleText(bestTiles(rows, timeOf), "tile", heldTiles(rows).size ? "\u00b0" : "").trim();
+    this.holes.replaceChildren(...[...holeReasons(rows), held].filter(Boolean).map((line) => element("li", {}, line)));
     this.bound.draw();
   }
 }

@@ -448,6 +448,40 @@ def test_tiles_whose_clock_was_held_down_are_marked_and_counted(tmp_path):
     assert "3 of 3 tiles ran below the boost clock (heat)." in texts(alike) and "°" not in texts(alike)
 
 
+def test_labels_of_the_roofline_cover_no_mark_no_roof_and_no_other_label(tmp_path):
+    names = ["naive", "flash2", "flash3", "cudnn"]
+    rows = [row(name, n, tflops=rate * (1.02 + 0.1 * i)) for i, name in enumerate(names) for n, rate in ((512, 300), (1024, 500), (2048, 780))]
+    figure = only(drawn(tmp_path, "roofline", rows, Options(copy_gbps=4000, matrix_tflops=800)))
+    (axes,) = figure.axes
+    boxes = [t.get_window_extent() for t in axes.texts]
+    assert 4 <= len(boxes) <= 8 and {t.get_text() for t in axes.texts} == {"512", "2k"}
+    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+    marks = [axes.transData.transform(p) for name in names for p in points(axes, *style.IMPLS[name])]
+    assert len(marks) == 12 and not any(box.contains(*mark) for box in boxes for mark in marks)
+    ridge, flat = axes.transData.transform([(200, 800), (1e9, 800)])
+    assert not any(box.x1 > ridge[0] and box.y0 <= flat[1] <= box.y1 for box in boxes)
+
+
+def test_coloured_words_are_dark_enough_to_read(tmp_path):
+    names = [name for name in style.IMPLS if name != "naive"]
+    figure = only(drawn(tmp_path, "speedup", [row(name, 512) for name in style.IMPLS]))
+    colours = [t.get_color() for t in figure.axes[0].texts]
+    assert len(colours) == len(names) and all(1.05 / (style.luminance(c) + 0.05) >= 4.5 for c in colours)
+    assert style.words("#D55E00") != style.words("#0072B2") == matplotlib.colors.to_rgb("#0072B2")
+
+
+def test_a_png_is_small_and_none_of_its_colours_is_off(tmp_path):
+    import numpy
+    from PIL import Image
+    figure = only(drawn(tmp_path, "bytes", pair()))
+    style.save(figure, tmp_path / "small.png")
+    figure.savefig(tmp_path / "large.png")
+    small, large = (Image.open(tmp_path / f"{name}.png").convert("RGB") for name in ("small", "large"))
+    off = numpy.abs(numpy.asarray(small, dtype=int) - numpy.asarray(large, dtype=int))
+    assert small.size == large.size and off.max() < 16
+    assert (tmp_path / "small.png").stat().st_size < 0.5 * (tmp_path / "large.png").stat().st_size
+
+
 # --- the command line -----------------------------------------------------------------------------------------------
 
 

@@ -7,7 +7,7 @@ import sys
 try:
     from .figures import FIGURES, draw
     from .rows import Options, PlotError, group_rows, read_files, require_ok, select
-    from .style import plt
+    from .style import plt, save
 except ModuleNotFoundError as error:
     sys.exit(f"plot: error: the Python package {error.name} is missing; run scripts/setup")
 
@@ -102,8 +102,7 @@ def run(arguments: argparse.Namespace) -> None:
             for suffix, figure in draw(kind, group, options):
                 for path in output_paths(arguments.out, kind, suffix, formats):
                     path.parent.mkdir(parents=True, exist_ok=True)
-                    # No date inside: the same rows give the same file.
-                    figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+                    save(figure, path)
                     print(path)
                 plt.close(figure)
                 drawn += 1

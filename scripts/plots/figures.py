@@ -7,7 +7,7 @@ from .panels import (bytes_handles, draw_bytes, draw_memory, draw_speedup, draw_
 from .roofline import axis_limits, draw_roofline, intensity_rows, roof_of, roofline_handles
 from .rows import Group, Options, best_rows, footer, size_label, throttle_notes
 from .stacked import PARTS, draw_stacked, part_rows, stacked_handles, stacked_notes
-from .style import WIDTH, end_labels, finish, order_impls, plt
+from .style import WIDTH, end_labels, finish, order_impls, place_labels, plt
 from .tiles import tile_parts, tiles_figure
 
 
@@ -111,9 +111,13 @@ def roofline_figure(group: Group, options: Options):
     impls = order_impls(points["impl"])
     roof = roof_of(group, options)
     limits = axis_limits(points, roof)
-    figure = _panels(group, _present(points), 2.8, lambda axes, rows: draw_roofline(axes, rows, impls, roof, limits))
+    labels: list[tuple] = []
+    figure = _panels(group, _present(points), 2.8,
+                     lambda axes, rows: labels.append((axes, *draw_roofline(axes, rows, impls, roof, limits))))
     finish(figure, "Roofline", f"{group.title}; {roof.source}", footer(points),
-           roofline_handles(points, impl_handles(impls), roof), notes=["Numbers at the ends of a curve are sequence lengths.", *throttle_notes(points)])
+           roofline_handles(points, impl_handles(impls), roof), notes=["Numbers at the ends of curves, where there is room, are sequence lengths.", *throttle_notes(points)])
+    for axes, ends, marks in labels:
+        place_labels(axes, ends, marks)
     return figure
 
 

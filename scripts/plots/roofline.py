@@ -59,8 +59,9 @@ def intensity_rows(rows: pd.DataFrame) -> pd.DataFrame:
     return best.assign(intensity=best["model_flops"] / best["hbm_bytes"])
 
 
-def draw_roofline(axes, rows: pd.DataFrame, impls: list[str], roof: Roof, limits: tuple) -> None:
-    """`limits`: (x low, x high, y low, y high), the same in every panel."""
+def draw_roofline(axes, rows: pd.DataFrame, impls: list[str], roof: Roof, limits: tuple) -> tuple[list, list]:
+    """`limits`: (x low, x high, y low, y high), the same in every panel. Returns the labels of curves' ends and what they must not
+    cover, for place_labels once the layout is final."""
     points = intensity_rows(rows)
     axes.set_xscale("log", base=2)
     left, right, bottom, top = limits
@@ -71,7 +72,7 @@ def draw_roofline(axes, rows: pd.DataFrame, impls: list[str], roof: Roof, limits
     if roof.matrix_tflops:
         start = left if not roof.copy_gbps else roof.matrix_tflops * 1000 / roof.copy_gbps
         axes.plot([start, right], [roof.matrix_tflops] * 2, color=INK, linewidth=1.6)
-    labelled: list[tuple] = []
+    labels: list[tuple] = []
     for impl in impls:
         mine = points[points["impl"] == impl]
         color, marker = look(impl, impls)
@@ -81,19 +82,16 @@ def draw_roofline(axes, rows: pd.DataFrame, impls: list[str], roof: Roof, limits
                       markerfacecolor=face(color, source), markeredgecolor=color, markeredgewidth=1.3)
         held = throttled(mine)
         held_dots(axes, held["intensity"], held["tflops"])
-        ends = mine if len(mine) == 1 else mine.iloc[[0, -1]]
-        for place, (_, row) in enumerate(ends.iterrows()):
-            last = place == len(ends) - 1
-            at = np.log2([row["intensity"], row["tflops"]])
-            if any(abs(at[0] - x) < 1.3 and abs(at[1] - y) < 0.45 and last == side for x, y, side in labelled):
-                continue  # curves end together: the first label serves them all
-            labelled.append((*at, last))
-            axes.annotate(size_label(int(row["seqlen_q"])), (row["intensity"], row["tflops"]), fontsize=8, color=color,
-                          xytext=(0, 6 if last else -6), textcoords="offset points", ha="center", va="bottom" if last else "top")
+        labels += [(row["intensity"], row["tflops"], size_label(int(row["seqlen_q"])), color)
+                   for _, row in pd.concat([mine.head(1), mine.tail(1)]).drop_duplicates("seqlen_q").iterrows()]
     value_axis(axes, "model_flops / time", rate_label)
     axes.set_ylim(bottom, top)
     axes.set_xlabel("FLOPs per byte of main memory")
     axes.xaxis.set_major_formatter(lambda v, _: size_label(int(v)) if v >= 1 else f"{v:g}")
+    marks = list(zip(points["intensity"], points["tflops"]))
+    if roof.copy_gbps and roof.matrix_tflops:
+        marks += [(x, roof.limit_tflops(x)) for x in np.geomspace(left, right, 80)]
+    return labels, marks
 
 
 def axis_limits(points: pd.DataFrame, roof: Roof) -> tuple:

@@ -293,8 +293,9 @@ def test_tiles_have_a_map_with_the_best_framed_and_holes_explained(tmp_path, bro
     assert browser.run("document.querySelector('#chart-tiles td.hole').title") == "needs 300000 bytes of shared memory"
     assert browser.texts("#chart-tiles table:nth-child(2) td.best") == []  # the bytes are all the same
     assert drawn(browser, "io-bound") == [1, 2, 3]
+    assert [t.split(":")[0] for t in browser.texts("#chart-io-bound .key span")] == ["bound", "naive"]
     browser.open(page(tmp_path, pair()))
-    assert browser.run("document.getElementById('chart-tiles').hidden")
+    assert browser.run("document.getElementById('chart-tiles').offsetHeight + document.getElementById('chart-io-bound').offsetHeight") == 0
 
 
 def test_reasons_of_holes_are_read_without_a_pointer(tmp_path, browser):
@@ -378,10 +379,38 @@ def test_a_phone_needs_no_sideways_scrolling(tmp_path, browser):
     assert browser.run("[...document.querySelectorAll('.plot svg')].every((s) => s.getBoundingClientRect().right <= 360)")
 
 
+def test_paper_holds_every_row_in_its_width_light_and_without_what_needs_a_pointer(tmp_path, browser):
+    browser.open(page(tmp_path, ROOT / "docs/results/h200.csv"))
+    browser.size(720, 1000)
+    browser.run("dispatchEvent(new Event('beforeprint'))")
+    browser.call("Emulation.setEmulatedMedia", media="print", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+    try:
+        assert browser.run("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+        assert browser.run("document.documentElement.scrollWidth") <= 720
+        assert browser.run("(() => { const t = document.querySelector('.long'); return t.scrollHeight <= t.clientHeight + 1 && t.scrollWidth <= t.clientWidth + 1; })()")
+        assert browser.run("document.querySelectorAll('#table tbody tr').length") == 144
+        assert not browser.run("[...document.querySelectorAll('#filter, figcaption input')].some((n) => n.offsetHeight)")
+        assert browser.run("Number(document.querySelector('#chart-parts .plot svg').getAttribute('width'))") == 720
+    finally:
+        browser.call("Emulation.setEmulatedMedia", media="", features=[])
+    browser.run("dispatchEvent(new Event('afterprint'))")
+    assert browser.run("Number(document.querySelector('#chart-parts .plot svg').getAttribute('width'))") < 720
+
+
+def test_a_short_axis_has_two_labels_at_least(tmp_path, browser):
+    browser.open(page(tmp_path, [row("naive", 512, time_us=90), row("naive", 1024, time_us=130)]))
+    assert len([t for t in browser.texts("#chart-time text") if t.endswith("\u00b5s")]) >= 2
+
+
+def test_commands_in_sentences_are_set_as_code(tmp_path, browser):
+    browser.open(page(tmp_path, pair()))
+    assert browser.texts("#comparison-hint code") == ["attnprof compare"] and "`" not in browser.texts("#comparison-hint")[0]
+
+
 def test_the_environment_is_on_the_page(tmp_path, browser):
     browser.open(page(tmp_path, [r | {"driver": "580.1", "hostname": "box", "sm_clock_mhz": 1500 + i} for i, r in enumerate(pair())]))
     machine = browser.texts("#machines tbody td")
-    assert {"Test GPU", "580.1", "box", "1500 .. 1503", "GPU-1", "0.1.0"} <= set(machine)
+    assert {"580.1", "box", "1500 .. 1503", "GPU-1", "0.1.0"} <= set(machine) and browser.texts("#machines th") == ["device", "Test GPU"]
     assert any("by hardware counters" in text for text in browser.texts("#sources li"))
 
 

@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt  # noqa: E402
 from matplotlib.colors import to_rgb  # noqa: E402
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator  # noqa: E402
 from matplotlib.transforms import Bbox, offset_copy  # noqa: E402
-from PIL import Image  # noqa: E402
+from PIL import Image  # noqa: E402  (matplotlib needs it too)
 
 from .rows import size_label  # noqa: E402
 

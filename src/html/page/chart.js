@@ -13,6 +13,8 @@ function showTip(lines, x, y) {
 function hideTip() { tip.hidden = true; }
 
 const LINE_HEIGHT = 270;
+const PAPER = { wide: 720, half: 350 };  // pixels across a sheet: text then has a size that can be read
+let onPaper = false;
 /** Into so many lines go groups of bars whose parts would be narrower than a person can point at. */
 function barLines(groups, width) {
   const parts = Math.max(...groups.map((group) => group.bars.reduce((sum, bar) => sum + bar.parts.length, 0)));
@@ -51,11 +53,12 @@ class Chart {
     const made = this.spec.make();
     this.from.replaceChildren(...withCode(made.from || ""));
     this.key.replaceChildren(...(made.key || []).map(([color, words]) => element("span", {}, swatch(color), words)));
+    this.plot.classList.toggle("drawn", typeof made !== "string");
     if (typeof made === "string") {
       this.plot.replaceChildren(element("p", { class: "empty" }, ...withCode(made)));
       return;
     }
-    const width = Math.max(this.plot.clientWidth, 240), lines = made.bars ? barLines(made.bars, width) : 1;
+    const width = onPaper ? PAPER[this.spec.wide ? "wide" : "half"] : Math.max(this.plot.clientWidth, 240), lines = made.bars ? barLines(made.bars, width) : 1;
     const height = LINE_HEIGHT * lines;
     this.canvas = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, tabindex: 0, role: "img" });
     this.marks = [];

@@ -16,11 +16,11 @@ function drawEnvironment() {
   const facts = ["hostname", "threads", "compute_capability", "driver", "cuda", "library", "ecc", "power_limit_w", "sm_clock_mhz", "throttle", "device_uuid", "tool_version", "timestamp"]
     .filter((name) => allRows.some((row) => cell(row, name) !== ""));
   const devices = [...new Set(allRows.map(deviceOf))];
-  plainTable(byId("machines"), ["device", ...facts, "rows"], devices.map((device) => {
-    const rows = allRows.filter((row) => deviceOf(row) === device);
-    return [device, ...facts.map((name) => spread(rows, name)), String(rows.length)];
-  }));
-  for (const column of data.columns.filter((c) => c.same && c.name !== "command")) {
+  const of = new Map(devices.map((device) => [device, allRows.filter((row) => deviceOf(row) === device)]));
+  // Devices are the columns: they are few, the facts are many, and a phone or a sheet of paper is narrow.
+  plainTable(byId("machines"), ["device", ...devices], [...facts.map((name) => [name, ...devices.map((device) => spread(of.get(device), name))]),
+    ["rows", ...devices.map((device) => String(of.get(device).length))]]);
+  for (const column of data.columns.filter((c) => c.same && !["command", "device_name", ...facts].includes(c.name))) {
     byId("constants").append(element("dt", { title: column.meaning || null }, column.name), element("dd", {}, `${column.same}${column.unit && !"0/1".includes(column.unit) ? ` ${column.unit}` : ""}`));
   }
   const counts = { cupti: "by hardware counters (CUPTI), in a run apart from the timing", counted: "counted by the host implementation, at the boundary between main memory and its tiles: no hardware counter" };
@@ -74,3 +74,9 @@ addEventListener("resize", () => {
   if (innerWidth !== width) redraw();
   width = innerWidth;
 });
+for (const paper of [true, false]) {
+  addEventListener(paper ? "beforeprint" : "afterprint", () => {
+    onPaper = paper;
+    redraw();
+  });
+}

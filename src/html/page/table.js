@@ -61,12 +61,15 @@ function rowElement(row, names) {
   }));
 }
 
+/** A name may go on in the next line after an underscore, where the table must be narrow: on paper. */
+const breakable = (name) => name.split("_").flatMap((part, i) => (i ? ["_", element("wbr"), part] : [part]));
+
 function drawTable() {
   const names = shownColumns();
   const rows = sorted(allRows.filter(makeFilter(document.getElementById("filter").value)));
   const head = element("tr", {}, ...names.map((name) => {
     const { unit, meaning } = byName.get(name), active = tableState.sort === name;
-    const button = element("button", { type: "button", title: meaning || null }, name, unit && unit !== "us" && unit !== "bytes" ? element("small", {}, unit) : "");
+    const button = element("button", { type: "button", title: meaning || null }, ...breakable(name), unit && unit !== "us" && unit !== "bytes" ? element("small", {}, unit) : "");
     button.addEventListener("click", () => {
       tableState.down = active && !tableState.down;
       tableState.sort = name;

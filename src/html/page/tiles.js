@@ -88,17 +88,19 @@ function makeBound() {
   const unit = (m) => (size * size * pairs * n(first, "head_dim") ** 2) / m;  // N^2 d^2 / M elements, in bytes
   const constant = Math.min(...rows.map((row) => bytesOf(row, true).value / unit(onchip(row))));
   const ms = rows.map(onchip), low = Math.min(...ms) / 1.2, high = Math.max(...ms) * 1.2;
-  const guides = [{ dashed: true, at: 1, color: look(cell(first, "impl")).color, label: `${digits(constant, 2)} \u00d7 N\u00b2d\u00b2/M`, points: [low, high].map((x) => ({ x, y: constant * unit(x) })) }];
+  const guides = [{ dashed: true, color: look(cell(first, "impl")).color, points: [low, high].map((x) => ({ x, y: constant * unit(x) })) }];
+  const key = [[look(cell(first, "impl")).color, `bound: ${digits(constant, 2)} \u00d7 N\u00b2d\u00b2/M`]];
   const base = ofImpl(caseRows.filter((row) => matches(row, choice) && verified(row) && n(row, "seqlen_q") === n(first, "seqlen_q")), data.reference);
   const standard = base.map((row) => bytesOf(row)?.value).filter((v) => v !== undefined);
   if (standard.length && data.reference !== cell(first, "impl")) {
     const height = Math.min(...standard), elements = pairs + n(first, "batch") * n(first, "heads") * n(first, "seqlen_q") * n(first, "head_dim");
-    guides.push({ dashed: true, at: 1, color: look(data.reference).color, label: `${data.reference}: ${digits(height / (size * elements), 2)} \u00d7 (Nd + N\u00b2)`, points: [low, high].map((x) => ({ x, y: height })) });
+    key.push([look(data.reference).color, `${data.reference}: ${digits(height / (size * elements), 2)} \u00d7 (Nd + N\u00b2)`]);
+    guides.push({ dashed: true, color: look(data.reference).color, points: [low, high].map((x) => ({ x, y: height })) });
   }
   const least = n(first, "min_hbm_bytes");
   return { series: [{ impl: cell(first, "impl"), points: rows.map((row) => ({ row, x: onchip(row), y: bytesOf(row, true).value, source: bytesOf(row, true).from,
     lines: [...describe(row), `M = ${memoryText(onchip(row))}`] })) }], guides, floor: least === null ? [] : [{ x: low, y: least }, { x: high, y: least }],
-    xLabel: "M: on-chip memory of the tile (Q, O, K, V, scores)", yLabel: "read + written", xText: memoryText, yText: bytesText,
+    key, xLabel: "M: on-chip memory of the tile (Q, O, K, V, scores)", yLabel: "read + written", xText: memoryText, yText: bytesText,
     from: `Bytes ${sourceText(rows.map((row) => bytesOf(row, true).from))}. The bound's constant is fitted: the largest with which no tile lies below it. Grey: compulsory.` };
 }
 

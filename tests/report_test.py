@@ -402,6 +402,41 @@ def test_a_short_axis_has_two_labels_at_least(tmp_path, browser):
     assert len([t for t in browser.texts("#chart-time text") if t.endswith("\u00b5s")]) >= 2
 
 
+def test_zeros_have_no_place_on_a_log_axis_and_that_is_said(tmp_path, browser):
+    zero = {"hbm_read_bytes": 0, "hbm_write_bytes": 0, "model_hbm_bytes": 0, "min_hbm_bytes": 0}
+    browser.open(page(tmp_path, [row("naive", 512), row("fused", 512, **zero), row("naive", 1024)]))
+    assert drawn(browser, "bytes") == [0, 2] and "1 point at 0 has no place on a log axis." in browser.texts("#chart-bytes .from")[0]
+    browser.click("#chart-bytes label:nth-of-type(2) input")
+    assert drawn(browser, "bytes") == [0, 1, 2] and "no place" not in browser.texts("#chart-bytes .from")[0]
+    browser.open(page(tmp_path, [row(impl, n, ceiling_copy_gbps=0, gaps_us=0, tflops=0, **zero) for impl in ("naive", "fused") for n in (512, 1024)]))
+    assert drawn(browser, "bytes") == [0, 1, 2, 3]
+    assert not browser.run("/NaN|Infinity|undefined/.test(document.querySelector('main').innerHTML)")
+
+
+def test_endless_names_do_not_widen_the_page(tmp_path, browser):
+    rows = [row("x" * 200, 512, tile_m=m, tile_n=32, message="z" * 3000) for m in (64, 128)] + [row("naive", 512) | {"device_name": "Y" * 300}]
+    for width in (1280, 360):
+        browser.size(width, 900)
+        browser.open(page(tmp_path, rows))
+        assert browser.run("document.documentElement.scrollWidth") <= width
+
+
+def test_many_unknown_implementations_look_different(tmp_path, browser):
+    browser.open(page(tmp_path, [row(f"mine-{i}", 512) for i in range(15)]))
+    looks = browser.run("[...document.querySelectorAll('#legend path')].map((p) => p.getAttribute('stroke') + p.getAttribute('d'))")
+    assert len(set(looks)) == 15
+
+
+def test_five_thousand_rows_are_on_the_screen_at_once(tmp_path, browser):
+    names = ("naive", "flash2", "flash3", "cudnn", "torch-flash")
+    rows = [row(name, n, batch=b, heads=h, kv_heads=h, head_dim=d, causal=c) for name in names for n in (512, 1024, 2048, 4096, 8192)
+            for b in (1, 2, 4, 8, 16) for h in (4, 8, 16, 32, 64) for d in (64, 128, 256, 512) for c in (0, 1)]
+    browser.open(page(tmp_path, rows))
+    took = browser.run("(() => { const t = performance.getEntriesByType('navigation')[0]; return t.loadEventEnd - t.responseEnd; })()")
+    assert browser.texts("#count") == ["5000 rows"] and len(browser.texts("#table tbody tr")) == 500
+    assert 0 < took < 3000  # a few hundred ms on two slow cores
+
+
 def test_commands_in_sentences_are_set_as_code(tmp_path, browser):
     browser.open(page(tmp_path, pair()))
     assert browser.texts("#comparison-hint code") == ["attnprof compare"] and "`" not in browser.texts("#comparison-hint")[0]

@@ -98,19 +98,33 @@ class Chart {
     this.text(0, 0, made.yLabel, { "text-anchor": "middle", transform: `translate(12 ${(top + bottom) / 2}) rotate(-90)` });
   }
 
+  /** What has a place on the axes: 0 has none on a log axis. Says how many points that leaves out; where it would be all of
+   * them, the axis is linear. */
+  onAxes(made) {
+    const all = made.series.flatMap((s) => s.points), log = { ...this.log };
+    for (const axis of ["x", "y"]) log[axis] = log[axis] && all.some((p) => p[axis] > 0);
+    const fits = (p) => (!log.x || p.x > 0) && (!log.y || p.y > 0), only = (points) => points?.filter(fits);
+    const lost = all.filter((p) => !fits(p)).length;
+    if (lost) this.from.append(` ${plural(lost, "point")} at 0 ${lost === 1 ? "has" : "have"} no place on a log axis.`);
+    return { ...made, log, series: made.series.map((s) => ({ ...s, points: only(s.points), dashed: only(s.dashed) })), floor: only(made.floor),
+      guides: made.guides?.filter((guide) => guide.points.every(fits)) };
+  }
+
   drawPoints(made) {
+    made = this.onAxes(made);
     const points = made.series.flatMap((s) => s.points);
     const lines = [...made.series.flatMap((s) => s.dashed || []), ...(made.floor || []), ...(made.guides || []).flatMap((g) => g.points)];
-    const y = makeScale([...points, ...lines].map((p) => p.y), this.area.bottom, this.area.top, this.log.y, made.yBase || 10, 0.06);
+    const y = makeScale([...points, ...lines].map((p) => p.y), this.area.bottom, this.area.top, made.log.y, made.yBase || 10, 0.06);
     this.makeRoom(made, y);
-    const x = makeScale([...points, ...lines].map((p) => p.x), this.area.left, this.area.right, this.log.x, 2, 0.04);
+    const x = makeScale([...points, ...lines].map((p) => p.x), this.area.left, this.area.right, made.log.x, 2, 0.04);
     const at = (p) => [x.scale(p.x), y.scale(p.y)];
-    const ticks = spaced(made.xTicks && this.log.x ? made.xTicks : x.ticks(), x.scale, 36);
+    const ticks = spaced(made.xTicks && made.log.x ? made.xTicks : x.ticks(), x.scale, 36);
     this.axes(made, y, ticks.map((tick) => [x.scale(tick), made.xText(tick)]));
     if (made.floor?.length) this.line(made.floor.map(at), { class: "floor" });
     for (const guide of made.guides || []) {
-      this.line(guide.points.map(at), { class: `guide ${guide.dashed ? "dashed" : ""}`, style: guide.color ? `stroke:${guide.color}` : "" });
-      const [tx, ty] = at(guide.points[guide.at ?? 0]);
+      const ends = guide.across ? guide.points.map((p, i) => ({ x: i ? x.high : x.low, y: p.y })) : guide.points;
+      this.line(ends.map(at), { class: `guide ${guide.dashed ? "dashed" : ""}`, style: guide.color ? `stroke:${guide.color}` : "" });
+      const [tx, ty] = at(ends[guide.at ?? 0]);
       if (guide.label) this.text(tx + (guide.at ? -4 : 4), ty - 6, guide.label, { class: "soft small", "text-anchor": guide.at ? "end" : "start" });
     }
     for (const series of made.series) {

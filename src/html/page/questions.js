@@ -52,7 +52,7 @@ function makeSpeedup() {
   const series = implsOf(rows).map((impl) => ({ impl, joined: true, points: ofImpl(rows, impl).map((row) =>
     point(row, ratio(row), { held: throttled(row), lines: [...describe(row), `${ratioText(ratio(row))} the speed of ${data.reference}`] })) }));
   const ends = lengths(rows);
-  return { ...bySeqlen(rows), series, guides: [{ points: [{ x: ends[0], y: 1 }, { x: ends[ends.length - 1], y: 1 }] }],
+  return { ...bySeqlen(rows), series, guides: [{ across: true, points: [{ x: ends[0], y: 1 }, { x: ends[ends.length - 1], y: 1 }] }],
     yLabel: `time of ${data.reference} / time`, yText: ratioText, from: `Measured times of verified rows.${throttleText(rows)}` };
 }
 
@@ -85,6 +85,7 @@ function roofOf(rows) {
   return { copy: copy?.value, matrix: matrix?.value, text };
 }
 
+const intensityText = (v) => (v >= 1024 && v % 1024 === 0 ? sizeText(v) : scaled(v, ["", "k", "M", "G", "T"], 1000).trim());
 function makeRoofline() {
   const usable = drawnRows().filter((row) => bytesOf(row, true)?.value > 0 && !servedByCache(row) && number(row, "tflops") !== null && number(row, "model_flops") !== null);
   const rows = bestRows(usable, timeOf);
@@ -99,7 +100,7 @@ function makeRoofline() {
   const low = Math.min(...xs, ridge ?? Infinity) / 1.5, high = Math.max(...xs, ridge ?? 0) * 1.5;
   if (roof.copy) guides.push({ label: "", points: [low, ridge ?? high].map((x) => ({ x, y: (roof.copy * x) / 1000 })) });
   if (roof.matrix) guides.push({ at: 1, label: rateText(roof.matrix), points: [ridge ?? low, high].map((x) => ({ x, y: roof.matrix })) });
-  return { series, guides, xLabel: "FLOPs per byte of main memory", yLabel: "model FLOPs / time", xText: (v) => digits(v, 4), yText: rateText,
+  return { series, guides, xLabel: "FLOPs per byte of main memory", yLabel: "model FLOPs / time", xText: intensityText, yText: rateText,
     from: `Bytes ${sourceText(rows.map((row) => bytesOf(row, true).from))}. ${roof.text}${throttleText(rows)}` };
 }
 
@@ -116,7 +117,7 @@ function makeMemory() {
   const free = best.map((row) => number(row, "available_bytes")).filter((v) => v !== null);
   const ends = lengths(best), most = Math.max(...free);
   return { ...bySeqlen(best), series, floor: [...operands].sort((a, b) => a[0] - b[0]).map(([x, y]) => ({ x, y })), yBase: 4, yLabel: "operands + workspace", yText: memoryText,
-    guides: free.length ? [{ dashed: true, label: `free: ${memoryText(most)}`, points: [{ x: ends[0], y: most }, { x: ends[ends.length - 1], y: most }] }] : [],
+    guides: free.length ? [{ across: true, dashed: true, label: `free: ${memoryText(most)}`, points: [{ x: ends[0], y: most }, { x: ends[ends.length - 1], y: most }] }] : [],
     from: "From shapes and each implementation's workspace. Grey: operands and results alone. Crosses: did not fit (status oom)." };
 }
 

@@ -80,6 +80,48 @@ def test_a_cell_that_is_no_number_names_file_and_column(tmp_path):
         plot_rows.read_files([path], ["time"])
 
 
+@pytest.mark.parametrize("value, said", [("inf", "no number"), ("0", "no time"), ("-5", "no time")])
+def test_a_time_that_cannot_be_is_refused(tmp_path, value, said):
+    result = plot("time", write(tmp_path / "a.csv", [*pair(), row(time_us=value)]), "-o", tmp_path)
+    assert result.returncode == 2 and said in result.stderr and "time_us" in result.stderr and value in result.stderr
+
+
+def test_a_file_of_kernels_alone_says_so(tmp_path):
+    result = plot("time", write(tmp_path / "a.csv", [row() | {"kernel": "softmax"}]), "-o", tmp_path)
+    assert result.returncode == 2 and "only rows about single kernels" in result.stderr
+
+
+@pytest.mark.filterwarnings("ignore:Glyph")
+@pytest.mark.parametrize("name", ["$\\frac{$", "<script>alert(1)</script>", "Ünïcode 🚀", "a\nb", "../../up", "Y" * 300])
+def test_any_name_of_a_device_is_drawn_as_it_is_into_a_file_of_its_own(tmp_path, name):
+    rows = pair() + [r | {"device_name": name, "device_uuid": "GPU-2", "impl": name if r["impl"] == "fused" else "naive"} for r in pair()]
+    result = plot("time", write(tmp_path / "a.csv", rows), "-o", tmp_path / "o", "--format", "png")
+    assert result.returncode == 0, result.stderr
+    assert len(list((tmp_path / "o").iterdir())) == 2 and result.stderr == ""
+
+
+def test_names_that_differ_in_signs_alone_do_not_share_a_file(tmp_path):
+    rows = [r | {"device_name": name} for name in ("a b", "a-b", "a/b") for r in pair()]
+    groups = plot_rows.group_rows(plot_rows.read_files([write(tmp_path / "a.csv", rows)], ["time"]))
+    assert [g.suffix for g in groups] == ["-a-b", "-a-b~2", "-a-b~3"]
+
+
+def test_fifteen_unknown_implementations_look_different():
+    names = [f"mine-{i}" for i in range(15)]
+    assert len({style.look(name, names) for name in names}) == 15
+
+
+@pytest.mark.filterwarnings("error")
+def test_zeros_are_left_out_of_logarithmic_axes(tmp_path):
+    zero = {"hbm_read_bytes": 0, "hbm_write_bytes": 0, "model_hbm_bytes": 0, "min_hbm_bytes": 0, "tflops": 0, "ceiling_copy_gbps": 0, "gaps_us": 0}
+    made = drawn(tmp_path, "bytes", [*pair(), row("naive", 2048, **zero)])
+    only(made).canvas.draw()
+    assert points(only(made).axes[0], *NAIVE) == [(512, 2048), (1024, 4096)]
+    rows = [r | zero for r in pair()]
+    assert all(drawn(tmp_path, kind, rows) == {} for kind in ("bytes", "roofline", "tflops"))
+    only(drawn(tmp_path, "stacked", rows)).canvas.draw()
+
+
 def test_unknown_kind_and_many_kinds_in_one_file_are_refused(tmp_path):
     path = write(tmp_path / "a.csv", pair())
     assert "unknown" in plot(path, "--kind", "pie").stderr

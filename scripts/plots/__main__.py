@@ -3,6 +3,7 @@
 import argparse
 import pathlib
 import sys
+import warnings
 
 try:
     from .figures import FIGURES, draw
@@ -125,6 +126,7 @@ LACKING = {  # why a question has no figure, after "these rows have"
 
 def main(words: list[str]) -> int:
     arguments = parse(words)
+    warnings.filterwarnings("ignore", message="Glyph .* missing")  # a name in letters that no font here has: boxes, no noise
     try:
         run(arguments)
     except PlotError as error:

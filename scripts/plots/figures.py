@@ -36,7 +36,7 @@ def _present(rows) -> list[tuple]:
 
 
 def bytes_figure(group: Group, _options: Options):
-    points = group.rows[(group.rows["status"] == "ok") & group.rows["hbm_read_bytes"].notna()]
+    points = group.rows[(group.rows["status"] == "ok") & (group.rows["hbm_read_bytes"] + group.rows["hbm_write_bytes"] > 0)]
     if points.empty:
         return None
     impls = order_impls(points["impl"])
@@ -76,7 +76,7 @@ def speedup_figure(group: Group, options: Options):
 
 def tflops_figure(group: Group, _options: Options):
     points = best_rows(group.rows, "tflops", smallest=False)
-    if points.empty:
+    if points.empty or not (points["tflops"] > 0).any():
         return None
     impls = order_impls(points["impl"])
     unit = rate_unit(points)

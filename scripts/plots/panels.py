@@ -13,18 +13,19 @@ FLOOR = {"linewidth": 7, "alpha": 0.25, "solid_capstyle": "round"}  # the line t
 
 def _with_bytes(rows: pd.DataFrame) -> pd.DataFrame:
     rows = rows.assign(hbm_bytes=rows["hbm_read_bytes"] + rows["hbm_write_bytes"])
-    return best_rows(rows, "hbm_bytes")
+    best = best_rows(rows, "hbm_bytes")
+    return best[best["hbm_bytes"] > 0]  # the axis is logarithmic
 
 
 def draw_bytes(axes, rows: pd.DataFrame, impls: list[str]) -> None:
     """Points: measured (filled) or counted (open). Dashed: each implementation's model. Grey: compulsory."""
     points = _with_bytes(rows)
-    least = points[points["min_hbm_bytes"].notna()].drop_duplicates("seqlen_q")
+    least = points[points["min_hbm_bytes"] > 0].drop_duplicates("seqlen_q")
     axes.plot(least["seqlen_q"], least["min_hbm_bytes"], color=COMPULSORY, **FLOOR)
     for place, impl in enumerate(i for i in impls if i in set(points["impl"])):
         mine = points[points["impl"] == impl]
         color, marker = look(impl, impls)
-        modelled = mine[mine["model_hbm_bytes"].notna()]
+        modelled = mine[mine["model_hbm_bytes"] > 0]
         axes.plot(modelled["seqlen_q"], modelled["model_hbm_bytes"], color=color, linestyle=(0, (5, 2)), linewidth=1.4)
         for source, part in mine.groupby("bytes_source"):
             # Fused kernels move the same bytes: each one's marker is smaller than the one under it, so that all are seen.

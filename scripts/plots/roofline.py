@@ -30,7 +30,7 @@ def roof_of(group: Group, options: Options) -> Roof:
     for name, unit in (("copy_gbps", "GB/s"), ("matrix_tflops", "TFLOP/s"), ("exp_gops", "Gexp/s")):
         flag, column = "--" + name.replace("_", "-"), "ceiling_" + name
         given, in_file = getattr(options, name, None), group.rows[column].max()
-        values[name] = given if given is not None else None if pd.isna(in_file) else float(in_file)
+        values[name] = given if given is not None else float(in_file) if in_file > 0 else None
         if values[name] is not None:
             sources[name] = f"{values[name]:.4g} {unit} ({flag if given is not None else 'ceiling in the file'})"
     exp = values["exp_gops"]
@@ -55,7 +55,7 @@ def intensity_rows(rows: pd.DataFrame) -> pd.DataFrame:
     bytes came from memory), there is no such figure."""
     rows = with_bytes(rows)
     rows = rows[(rows["hbm_bytes"] > 0) & ~(rows["hbm_bytes"] < rows["min_hbm_bytes"] / 2)]
-    best = best_rows(rows, "tflops", smallest=False)
+    best = best_rows(rows[(rows["tflops"] > 0) & (rows["model_flops"] > 0)], "tflops", smallest=False)
     return best.assign(intensity=best["model_flops"] / best["hbm_bytes"])
 
 

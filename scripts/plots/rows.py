@@ -61,7 +61,9 @@ def read_file(path: str, kinds: list[str]) -> pd.DataFrame:
         raise PlotError(f"{path}: has a header but no rows")
     rows = rows[rows["status"].notna()].copy()  # a last line torn by a killed run ends before its status
     if "kernel" in rows.columns:
-        rows = rows[rows["kernel"].isna()]  # rows about one kernel of a launch are parts of a case
+        rows = rows[rows["kernel"].isna()].copy()  # rows about one kernel of a launch are parts of a case
+        if rows.empty:
+            raise PlotError(f"{path}: has only rows about single kernels, none about a whole launch")
     for column in TEXT:
         rows[column] = rows[column].fillna("") if column in rows.columns else ""
     for column in OPTIONAL:
@@ -69,10 +71,12 @@ def read_file(path: str, kinds: list[str]) -> pd.DataFrame:
             rows[column] = None
     for column in dict.fromkeys(c for c in needed + OPTIONAL if c not in TEXT):
         numbers = pd.to_numeric(rows[column], errors="coerce")
-        wrong = rows[column].notna() & numbers.isna()
+        wrong = rows[column].notna() & (numbers.isna() | numbers.abs().eq(float("inf")))
         if wrong.any():
             raise PlotError(f"{path}: column '{column}' holds '{rows.loc[wrong, column].iloc[0]}', which is no number")
         rows[column] = numbers
+    if "time_us" in needed and (rows["time_us"] <= 0).any():
+        raise PlotError(f"{path}: column 'time_us' holds '{rows['time_us'].min():g}', which is no time; it must be above 0")
     for column in COUNTS:
         if rows[column].isna().any():
             raise PlotError(f"{path}: column '{column}' has an empty cell")
@@ -155,12 +159,14 @@ def group_rows(rows: pd.DataFrame) -> list[Group]:
             if column in varying or (column == "window" and values[column]):
                 title += f", {column.replace('_', ' ')} {values[column]}"
         suffix = "".join(f"-{_slug(str(values[column]))}" for column in varying)
+        same = sum(1 for group in groups if group.suffix.split("~")[0] == suffix)  # names that differ in signs alone
+        suffix += f"~{same + 1}" if same else ""
         groups.append(Group(part, title, suffix))
     return groups
 
 
 def _slug(text: str) -> str:
-    return "".join(c if c.isalnum() else "-" for c in text.lower()).strip("-") or "none"
+    return "".join(c if c.isalnum() else "-" for c in text.lower()).strip("-")[:40].strip("-") or "none"  # a file's name has an end
 
 
 def footer(rows: pd.DataFrame) -> str:

@@ -27,7 +27,7 @@ IMPLS = {  # colour, marker
     "torch-cudnn": ("#E69F00", "v"),
     "torch-math": ("#CC79A7", "P"),
 }
-SPARE = [("#882255", "p"), ("#F0E442", "h"), ("#999999", "*")]
+SPARE = (["#882255", "#8C8C00", "#777777"], ["p", "h", "*", "d", "8"])  # of names not known: fifteen before one comes again
 COMPULSORY = "#555555"
 WIDTH = 8.8  # inches: shown 830 pixels wide, as on a README, 10 points are 13 pixels
 INK = "#222222"
@@ -37,6 +37,7 @@ plt.rcParams.update({
     "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.color": "#E4E4E4",
     "grid.linewidth": 0.8, "axes.axisbelow": True, "lines.linewidth": 1.8, "lines.markersize": 6, "figure.dpi": 190,
     "svg.hashsalt": "attnprof", "text.color": INK, "axes.labelcolor": INK, "xtick.color": INK, "ytick.color": INK,
+    "text.parse_math": False,  # a $ in a name is a $
 })
 
 
@@ -77,8 +78,9 @@ def order_impls(names) -> list[str]:
 def look(impl: str, impls: list[str]) -> tuple[str, str]:
     if impl in IMPLS:
         return IMPLS[impl]
-    unknown = [name for name in impls if name not in IMPLS]
-    return SPARE[unknown.index(impl) % len(SPARE)]
+    place = [name for name in impls if name not in IMPLS].index(impl)
+    colors, markers = SPARE
+    return colors[place % len(colors)], markers[place % len(markers)]
 
 
 def human(value: float, units: list[str], step: float) -> str:

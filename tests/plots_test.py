@@ -467,7 +467,7 @@ def held(figure):
 
 
 def test_points_whose_clock_was_held_down_are_marked_and_counted(tmp_path):
-    rows = pair() + [r | {"throttle": "sw_power_cap|hw_thermal"} for r in pair((2048,))]
+    rows = [r | {"sm_clock_mhz": 1980} for r in pair()] + [r | {"throttle": "sw_power_cap|hw_thermal"} for r in pair((2048,))]
     assert held(only(drawn(tmp_path, "time", rows))) == [(2048, 2048), (2048, 8192)]
     assert held(only(drawn(tmp_path, "speedup", rows))) == [(2048, 4)]
     assert [y for _, y in held(only(drawn(tmp_path, "tflops", rows)))] == [100, 100]
@@ -476,11 +476,13 @@ def test_points_whose_clock_was_held_down_are_marked_and_counted(tmp_path):
     assert len(held(only(drawn(tmp_path, "overview", rows)))) == 3
     for kind, count in (("time", "2 of 6 points"), ("speedup", "1 of 3 points"), ("tflops", "2 of 6 bars"), ("roofline", "2 of 6 points")):
         assert f"{count} ran below the boost clock (power cap, heat): white dot." in texts(only(drawn(tmp_path, kind, rows)))
+    some = only(drawn(tmp_path, "time", [rows[0], rows[1] | {"sm_clock_mhz": ""}, *rows[2:]]))
+    assert "2 of 5 points ran below the boost clock (power cap, heat): white dot. The clock of 1 other was not read." in texts(some)
     assert "boost" not in texts(only(drawn(tmp_path, "time", pair())))
 
 
 def test_tiles_whose_clock_was_held_down_are_marked_and_counted(tmp_path):
-    rows = tile_rows()
+    rows = [r | {"sm_clock_mhz": 1500} for r in tile_rows()]
     rows[0]["throttle"] = "sw_power_cap"
     figure = only(drawn(tmp_path, "tiles", rows))
     assert [t.get_text() for t in figure.axes[0].texts][:2] == ["9 µs °", "5 µs"]
@@ -522,6 +524,15 @@ def test_a_png_is_small_and_none_of_its_colours_is_off(tmp_path):
     off = numpy.abs(numpy.asarray(small, dtype=int) - numpy.asarray(large, dtype=int))
     assert small.size == large.size and off.max() < 16
     assert (tmp_path / "small.png").stat().st_size < 0.5 * (tmp_path / "large.png").stat().st_size
+
+
+def test_pictures_of_the_readme_are_small_and_as_sharp_as_screens_are():
+    from PIL import Image
+    pictures = sorted((SCRIPTS.parent / "docs/img").glob("*.png"))
+    assert len(pictures) > 5
+    for picture in pictures:
+        assert picture.stat().st_size < 150_000, picture
+        assert picture.name == "report.png" or Image.open(picture).width >= 2 * 830
 
 
 # --- the command line -----------------------------------------------------------------------------------------------

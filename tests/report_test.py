@@ -314,20 +314,22 @@ def test_reasons_of_holes_are_read_without_a_pointer(tmp_path, browser):
 
 
 def test_points_whose_clock_was_held_down_are_marked_and_counted(tmp_path, browser):
-    rows = pair() + [r | {"throttle": "sw_power_cap|hw_thermal", "sm_clock_mhz": 1500} for r in pair((2048,))]
+    rows = [r | {"sm_clock_mhz": 1980} for r in pair()] + [r | {"throttle": "sw_power_cap|hw_thermal", "sm_clock_mhz": 1500} for r in pair((2048,))]
     browser.open(page(tmp_path, rows))
     dots = {chart: browser.run(f"document.querySelectorAll('#chart-{chart} .held').length") for chart in ("bytes", "time", "speedup", "tflops", "roofline", "memory")}
     assert dots == {"bytes": 0, "time": 2, "speedup": 1, "tflops": 2, "roofline": 2, "memory": 0}  # what a clock changes
     assert "2 of 6 points ran below the boost clock (power cap, heat): white dot." in browser.texts("#chart-time .from")[0]
     assert "1 of 3 points" in browser.texts("#chart-speedup .from")[0] and "2 of 6 bars" in browser.texts("#chart-tflops .from")[0]
     browser.hover("#chart-time .point[data-row='4']")
-    assert "below the boost clock: sw_power_cap|hw_thermal, 1500 MHz" in browser.texts("#tip > *")
+    assert "clock held down: sw_power_cap|hw_thermal, 1500 MHz" in browser.texts("#tip > *")
+    browser.open(page(tmp_path, [rows[0], rows[1] | {"sm_clock_mhz": ""}, *rows[2:]]))
+    assert "2 of 5 points ran below the boost clock (power cap, heat): white dot. The clock of 1 other was not read." in browser.texts("#chart-time .from")[0]
     browser.open(page(tmp_path, pair()))
     assert "boost" not in " ".join(browser.texts(".from")) and browser.run("document.querySelectorAll('.held').length") == 0
 
 
 def test_tiles_whose_clock_was_held_down_are_marked_and_counted(tmp_path, browser):
-    browser.open(page(tmp_path, [row("fused", tile_m=m, tile_n=32, time_us=m, throttle=t) for m, t in ((64, ""), (128, "sw_power_cap"))]))
+    browser.open(page(tmp_path, [row("fused", tile_m=m, tile_n=32, time_us=m, throttle=t, sm_clock_mhz=1980) for m, t in ((64, ""), (128, "sw_power_cap"))]))
     assert browser.texts("#chart-tiles table:first-child td") == ["64 \u00b5s", "128 \u00b5s\u2009\u00b0"]
     assert browser.texts("#chart-tiles .holes li") == ["1 of 2 tiles ran below the boost clock (power cap): \u00b0."]
     browser.open(page(tmp_path, [row("fused", tile_m=m, tile_n=32, time_us=m, throttle="sw_thermal") for m in (64, 128)]))

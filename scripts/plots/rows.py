@@ -27,7 +27,7 @@ NEEDED = {  # columns beyond ALWAYS that a figure reads
     "io-bound": ["tile_m", "tile_n", *BYTES],
     "overview": BYTES + TIME,
 }
-OPTIONAL = ["ceiling_copy_gbps", "ceiling_matrix_tflops", "ceiling_exp_gops", "exp_count", "idle_us", "tensor_flops"]  # files of older versions do not have them
+OPTIONAL = ["ceiling_copy_gbps", "ceiling_matrix_tflops", "ceiling_exp_gops", "exp_count", "idle_us", "tensor_flops", "sm_clock_mhz"]  # files of older versions do not have them
 
 
 @dataclass(frozen=True)
@@ -200,12 +200,15 @@ def throttled(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def throttle_notes(points: pd.DataFrame, noun: str = "points", mark: str = "white dot") -> list[str]:
-    """"12 of 36 points ran below the boost clock (power cap): white dot."; none when no clock was held down."""
+    """"12 of 36 points ran below the boost clock (power cap): white dot."; none when no clock was held down. Rows of which
+    nobody read the clock (other tools wrote them) are counted apart: they may have been held down too."""
     held = throttled(points)
     if held.empty:
         return []
     why = dict.fromkeys(THROTTLES.get(name, name) for text in held["throttle"] for name in text.split("|"))
-    return [f"{len(held)} of {len(points)} {noun} ran below the boost clock ({', '.join(why)}){mark and ': ' + mark}."]
+    read = int(((points["throttle"] != "") | points["sm_clock_mhz"].notna()).sum())
+    others = f" The clock of {len(points) - read} other{'s' if len(points) - read > 1 else ''} was not read." if read < len(points) else ""
+    return [f"{len(held)} of {read} {noun} ran below the boost clock ({', '.join(why)}){mark and ': ' + mark}.{others}"]
 
 
 def with_bytes(rows: pd.DataFrame) -> pd.DataFrame:

@@ -62,7 +62,7 @@ def stacked_handles(points: pd.DataFrame) -> list:
     names = {"hbm_us": "HBM: bytes " + ", ".join(SOURCE[s] for s in sorted(set(points["bytes_from"]))) + " / copy bandwidth",
              "matrix_us": f"matrix units: {flops} / matrix rate", "exp_us": "exponentials / their rate", "no_kernel_us": "no kernel ran (launches)"}
     handles = [Patch(facecolor=color, label=names[column]) for column, color in PARTS if points[column].notna().any()]
-    handles.append(Patch(facecolor=TIME, label="100%: the time measured, written above"))
+    handles.append(Patch(facecolor=TIME, label="100%: time measured, above"))
     return handles
 
 

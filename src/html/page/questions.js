@@ -12,7 +12,7 @@ function describe(row) {
     timeOf(row) === null ? null : `time ${timeText(timeOf(row))}${interval}`,
     bytes === null ? null : `bytes ${bytesText(bytes.value)}, ${sourceText([bytes.from])}`,
     rate === null ? null : rateText(rate),
-    throttled(row) ? `below the boost clock: ${cell(row, "throttle")}${number(row, "sm_clock_mhz") === null ? "" : `, ${cell(row, "sm_clock_mhz")} MHz`}` : null,
+    throttled(row) ? `clock held down: ${cell(row, "throttle")}${number(row, "sm_clock_mhz") === null ? "" : `, ${cell(row, "sm_clock_mhz")} MHz`}` : null,
   ].filter((line) => line !== null);
 }
 const bySeqlen = (rows) => ({ xLabel: "sequence length", xText: sizeText, xTicks: lengths(rows) });

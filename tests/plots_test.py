@@ -424,6 +424,18 @@ def test_without_ceilings_the_gaps_alone_are_drawn_and_what_is_missing_is_said(t
     assert "Not known: HBM, matrix units, exponentials. Run attnprof ceilings" in texts(figure)
 
 
+def test_parts_of_many_implementations_take_more_lines_and_none_is_empty(tmp_path):
+    names = [name for name in style.IMPLS if name != "fused"]
+    rows = [row(name, n, gaps_us="" if name == "torch-math" else 1, causal=c) for name in names for n in (512, 1024, 2048) for c in (0, 1)]
+    figure = only(drawn(tmp_path, "stacked", rows))
+    figure.canvas.draw()
+    shown = [axes for axes in figure.axes if axes.get_visible()]
+    assert len(shown) == 2 * (len(names) - 1) and all(len(axes.patches) == 6 for axes in shown)
+    boxes = [axes._left_title.get_window_extent() for axes in shown]
+    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+    assert max(box.x1 for box in boxes) <= figure.bbox.width
+
+
 def test_no_tile_lies_below_the_papers_bound_and_one_lies_on_it(tmp_path):
     figure = only(drawn(tmp_path, "io-bound", "cpu-tiles.csv"))
     (axes,) = figure.axes
@@ -475,9 +487,9 @@ def test_points_whose_clock_was_held_down_are_marked_and_counted(tmp_path):
     assert held(only(drawn(tmp_path, "bytes", rows))) == []  # a clock does not change them
     assert len(held(only(drawn(tmp_path, "overview", rows)))) == 3
     for kind, count in (("time", "2 of 6 points"), ("speedup", "1 of 3 points"), ("tflops", "2 of 6 bars"), ("roofline", "2 of 6 points")):
-        assert f"{count} ran below the boost clock (power cap, heat): white dot." in texts(only(drawn(tmp_path, kind, rows)))
+        assert f"{count} ran below the boost clock (power cap, heat): dot inside." in texts(only(drawn(tmp_path, kind, rows)))
     some = only(drawn(tmp_path, "time", [rows[0], rows[1] | {"sm_clock_mhz": ""}, *rows[2:]]))
-    assert "2 of 5 points ran below the boost clock (power cap, heat): white dot. The clock of 1 other was not read." in texts(some)
+    assert "2 of 5 points ran below the boost clock (power cap, heat): dot inside. The clock of 1 other was not read." in texts(some)
     assert "boost" not in texts(only(drawn(tmp_path, "time", pair())))
 
 

@@ -318,12 +318,12 @@ def test_points_whose_clock_was_held_down_are_marked_and_counted(tmp_path, brows
     browser.open(page(tmp_path, rows))
     dots = {chart: browser.run(f"document.querySelectorAll('#chart-{chart} .held').length") for chart in ("bytes", "time", "speedup", "tflops", "roofline", "memory")}
     assert dots == {"bytes": 0, "time": 2, "speedup": 1, "tflops": 2, "roofline": 2, "memory": 0}  # what a clock changes
-    assert "2 of 6 points ran below the boost clock (power cap, heat): white dot." in browser.texts("#chart-time .from")[0]
+    assert "2 of 6 points ran below the boost clock (power cap, heat): dot inside." in browser.texts("#chart-time .from")[0]
     assert "1 of 3 points" in browser.texts("#chart-speedup .from")[0] and "2 of 6 bars" in browser.texts("#chart-tflops .from")[0]
     browser.hover("#chart-time .point[data-row='4']")
     assert "clock held down: sw_power_cap|hw_thermal, 1500 MHz" in browser.texts("#tip > *")
     browser.open(page(tmp_path, [rows[0], rows[1] | {"sm_clock_mhz": ""}, *rows[2:]]))
-    assert "2 of 5 points ran below the boost clock (power cap, heat): white dot. The clock of 1 other was not read." in browser.texts("#chart-time .from")[0]
+    assert "2 of 5 points ran below the boost clock (power cap, heat): dot inside. The clock of 1 other was not read." in browser.texts("#chart-time .from")[0]
     browser.open(page(tmp_path, pair()))
     assert "boost" not in " ".join(browser.texts(".from")) and browser.run("document.querySelectorAll('.held').length") == 0
 
@@ -436,6 +436,7 @@ def test_five_thousand_rows_are_on_the_screen_at_once(tmp_path, browser):
     browser.open(page(tmp_path, rows))
     took = browser.run("(() => { const t = performance.getEntriesByType('navigation')[0]; return t.loadEventEnd - t.responseEnd; })()")
     assert browser.texts("#count") == ["5000 rows"] and len(browser.texts("#table tbody tr")) == 500
+    assert browser.texts("#cut") == ["The first 500 of 5000 rows."]
     assert 0 < took < 3000  # a few hundred ms on two slow cores
 
 
@@ -448,6 +449,7 @@ def test_the_environment_is_on_the_page(tmp_path, browser):
     browser.open(page(tmp_path, [r | {"driver": "580.1", "hostname": "box", "sm_clock_mhz": 1500 + i} for i, r in enumerate(pair())]))
     machine = browser.texts("#machines tbody td")
     assert {"580.1", "box", "1500 .. 1503", "GPU-1", "0.1.0"} <= set(machine) and browser.texts("#machines th") == ["device", "Test GPU"]
+    assert browser.texts("#summary")[0].endswith("4 ok. Test GPU. attnprof 0.1.0.")
     assert any("by hardware counters" in text for text in browser.texts("#sources li"))
 
 

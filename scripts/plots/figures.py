@@ -126,20 +126,24 @@ def stacked_figure(group: Group, options: Options):
     points = part_rows(group.rows, roof)
     if points.empty or points[[column for column, _ in PARTS]].isna().all(axis=None):
         return None
+    points = points[points[[column for column, _ in PARTS]].notna().any(axis=1)]
     impls = order_impls(points["impl"])
-    lines = _present(points)
     seqlens = sorted(points["seqlen_q"].unique())
-    figure, grid = plt.subplots(len(lines), len(impls), squeeze=False, sharey=True,
-                                figsize=(WIDTH if len(impls) > 1 else 6.4, 2.0 * len(lines) + 1.4))
+    # One line of panels for each head_dim and mask; of many implementations, as many lines as titles and ticks need.
+    across = min(len(impls), 4 if len(seqlens) <= 7 else 2)
+    lines = [(panel, impls[first:first + across]) for panel in _present(points) for first in range(0, len(impls), across)]
+    figure, grid = plt.subplots(len(lines), across, squeeze=False, sharey=True,
+                                figsize=(WIDTH if across > 1 else 6.4, 2.0 * len(lines) + 1.4))
     tallest: list[float] = []
-    for line, (head_dim, causal) in enumerate(lines):
-        for column, impl in enumerate(impls):
-            axes = grid[line][column]
-            tallest += draw_stacked(axes, group.rows[(group.rows["head_dim"] == head_dim) & (group.rows["causal"] == causal)], impl, seqlens, roof)
+    for place, ((head_dim, causal), some) in enumerate(lines):
+        for axes in grid[place][len(some):]:
+            axes.set_visible(False)
+        for axes, impl in zip(grid[place], some):
+            tallest += draw_stacked(axes, points[(points["head_dim"] == head_dim) & (points["causal"] == causal)], impl, seqlens, roof)
             axes.set_title(f"{impl}, d {head_dim}{', causal' if causal else ''}", loc="left")
-            if column > 0:
+            if impl != some[0]:
                 axes.set_ylabel("")
-            if line < len(lines) - 1:
+            if place < len(lines) - 1:
                 axes.set_xlabel("")
     grid[0][0].set_ylim(0, 1.85 * max(100.0, max(tallest, default=0)))  # room for the times, upright
     exp = f"; {roof.exp_gops:.4g} Gexp/s" if roof.exp_gops else ""

@@ -36,7 +36,7 @@ def roof_of(group: Group, options: Options) -> Roof:
     exp = values["exp_gops"]
     sources.pop("exp_gops", None)
     if not sources:
-        return Roof(None, None, "no roof: the file holds no ceilings; --copy-gbps and --matrix-tflops give them", exp)
+        return Roof(None, None, "no roof: the file holds no ceilings (attnprof ceilings, or --copy-gbps and --matrix-tflops)", exp)
     missing = [what for name, what in (("copy_gbps", "copy bandwidth"), ("matrix_tflops", "matrix rate")) if values[name] is None]
     return Roof(values["copy_gbps"], values["matrix_tflops"],
                 "roof: " + _joined(list(sources.values())) + "".join(f"; {what} not known" for what in missing), exp)
@@ -80,8 +80,8 @@ def draw_roofline(axes, rows: pd.DataFrame, impls: list[str], roof: Roof, limits
         for source, part in mine.groupby("bytes_from"):
             axes.plot(part["intensity"], part["tflops"], color=color, marker=marker, linestyle="none", markersize=6,
                       markerfacecolor=face(color, source), markeredgecolor=color, markeredgewidth=1.3)
-        held = throttled(mine)
-        held_dots(axes, held["intensity"], held["tflops"])
+        for source, part in throttled(mine).groupby("bytes_from"):
+            held_dots(axes, part["intensity"], part["tflops"], color="white" if source == "cupti" else color)
         labels += [(row["intensity"], row["tflops"], size_label(int(row["seqlen_q"])), color)
                    for _, row in pd.concat([mine.head(1), mine.tail(1)]).drop_duplicates("seqlen_q").iterrows()]
     value_axis(axes, "model_flops / time", rate_label)

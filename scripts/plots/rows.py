@@ -199,8 +199,8 @@ def throttled(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[rows["throttle"] != ""]
 
 
-def throttle_notes(points: pd.DataFrame, noun: str = "points", mark: str = "white dot") -> list[str]:
-    """"12 of 36 points ran below the boost clock (power cap): white dot."; none when no clock was held down. Rows of which
+def throttle_notes(points: pd.DataFrame, noun: str = "points", mark: str = "dot inside") -> list[str]:
+    """"12 of 36 points ran below the boost clock (power cap): dot inside."; none when no clock was held down. Rows of which
     nobody read the clock (other tools wrote them) are counted apart: they may have been held down too."""
     held = throttled(points)
     if held.empty:

@@ -61,12 +61,12 @@ def words(color) -> tuple:
     return rgb
 
 
-def held_dots(axes, xs, ys, below: float = 0) -> None:
+def held_dots(axes, xs, ys, below: float = 0, color="white") -> None:
     """White dots inside marks (or `below` points under the top of bars) whose clock was held down."""
     if len(xs) == 0:
         return
     place = offset_copy(axes.transData, axes.figure, y=-below, units="points")
-    axes.plot(xs, ys, color="white", marker="o", linestyle="none", markersize=2.4, markeredgewidth=0, zorder=5, transform=place, gid="held")
+    axes.plot(xs, ys, color=color, marker="o", linestyle="none", markersize=2.4, markeredgewidth=0, zorder=5, transform=place, gid="held")
 
 
 def order_impls(names) -> list[str]:

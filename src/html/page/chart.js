@@ -27,8 +27,8 @@ const swatch = (color) => {
   return box;
 };
 
-/** In a mark whose clock was held down. */
-const heldDot = (x, y) => svg("circle", { cx: x, cy: y, r: 1.8, class: "held" });
+/** In a mark whose clock was held down; of the mark's own colour where that is open or pale. */
+const heldDot = (x, y, fill = "var(--paper)") => svg("circle", { cx: x, cy: y, r: 1.8, class: "held", fill });
 
 class Chart {
   constructor(host, spec) {
@@ -144,7 +144,7 @@ class Chart {
         mark.dataset.row = point.row;
         mark.classList.add(point.crossed ? "cross" : "point");
         this.canvas.append(mark);
-        if (point.held) this.canvas.append(heldDot(px, py));
+        if (point.held) this.canvas.append(heldDot(px, py, point.source && point.source !== "cupti" ? color : "var(--paper)"));
         this.marks.push({ x: px, y: py, lines: point.lines });
       }
     }

@@ -58,9 +58,9 @@ const timeOf = (row) => (cell(row, "below_resolution") === "1" ? null : number(r
 const throttled = (row) => cell(row, "throttle") !== "";
 const THROTTLES = { sw_power_cap: "power cap", hw_power_brake: "power brake", sw_thermal: "heat", hw_thermal: "heat", hw_slowdown: "hardware slowdown", sync_boost: "sync boost" };
 const clockRead = (row) => throttled(row) || number(row, "sm_clock_mhz") !== null;
-/** "12 of 36 points ran below the boost clock (power cap): white dot."; "" when none did. Rows of which nobody read the clock
+/** "12 of 36 points ran below the boost clock (power cap): dot inside."; "" when none did. Rows of which nobody read the clock
  * (other tools wrote them) are counted apart: they may have been held down too. */
-function throttleText(rows, noun = "point", mark = "white dot") {
+function throttleText(rows, noun = "point", mark = "dot inside") {
   const held = rows.filter(throttled), read = rows.filter(clockRead), others = rows.length - read.length;
   if (!held.length) return "";
   const why = new Set(held.flatMap((row) => cell(row, "throttle").split("|")).map((name) => THROTTLES[name] || name));

@@ -57,8 +57,9 @@ function redraw() {
 
 const statuses = new Map();
 for (const row of caseRows) statuses.set(cell(row, "status"), (statuses.get(cell(row, "status")) || 0) + 1);
+const versions = [...new Set(allRows.map((row) => cell(row, "tool_version")).filter(Boolean))].map((version) => (/^\d/.test(version) ? `attnprof ${version}` : version));
 const kernelRows = allRows.length - caseRows.length;
-byId("summary").textContent = `${plural(caseRows.length, "row")} of ${data.file}: ${[...statuses].map(([status, n]) => `${n} ${status}`).join(", ")}. ${[...new Set(allRows.map(deviceOf))].join("; ")}.`
+byId("summary").textContent = `${plural(caseRows.length, "row")} of ${data.file}: ${[...statuses].map(([status, n]) => `${n} ${status}`).join(", ")}. ${[...new Set(allRows.map(deviceOf))].join("; ")}. ${versions.join(", ")}${versions.length ? "." : ""}`
   + (kernelRows ? ` ${plural(kernelRows, "more row")} about single kernels of these launches: in the table, not in the charts.` : "");
 byId("made").textContent = `Made by attnprof ${data.version} report. This page is one file and loads nothing.`;
 for (const note of data.notes) byId("summary").after(element("p", { class: "notice" }, note));

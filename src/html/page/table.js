@@ -81,6 +81,7 @@ function drawTable() {
   const body = element("tbody", {}, ...rows.slice(0, tableState.limit).map((row) => rowElement(row, names)));
   document.getElementById("table").replaceChildren(element("thead", {}, head), body);
   document.getElementById("count").textContent = rows.length === allRows.length ? `${rows.length} rows` : `${rows.length} of ${allRows.length} rows`;
+  document.getElementById("cut").textContent = rows.length <= tableState.limit ? "" : `The first ${tableState.limit} of ${rows.length} rows.`;
   const more = document.getElementById("more");
   more.hidden = rows.length <= tableState.limit;
   more.textContent = `show all ${rows.length} rows`;

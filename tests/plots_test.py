@@ -424,6 +424,12 @@ def test_without_ceilings_the_gaps_alone_are_drawn_and_what_is_missing_is_said(t
     assert "Not known: HBM, matrix units, exponentials. Run attnprof ceilings" in texts(figure)
 
 
+def test_parts_and_rates_of_a_cpu_have_their_own_names(tmp_path):
+    figure = only(drawn(tmp_path, "stacked", [row("fused", device="cpu", bytes_source="counted", executed_flops=1e9)], Options(copy_gbps=17, matrix_tflops=0.2)))
+    assert "main memory: bytes counted / copy bandwidth" in texts(figure)
+    assert "200 GFLOP/s (--matrix-tflops)" in texts(figure) and "arithmetic: executed FLOPs / its rate" in texts(figure)
+
+
 def test_parts_of_many_implementations_take_more_lines_and_none_is_empty(tmp_path):
     names = [name for name in style.IMPLS if name != "fused"]
     rows = [row(name, n, gaps_us="" if name == "torch-math" else 1, causal=c) for name in names for n in (512, 1024, 2048) for c in (0, 1)]

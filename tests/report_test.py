@@ -259,6 +259,19 @@ def test_parts_of_the_time_stand_side_by_side_in_a_box_as_high_as_the_time(tmp_p
     assert {"HBM: 40 \u00b5s, 40% of the time", "exponentials: 40 \u00b5s, 40% of the time"} <= set(browser.texts("#tip > *"))
 
 
+def test_parts_and_rates_of_a_cpu_have_their_own_names(tmp_path, browser):
+    browser.open(page(tmp_path, [attributed() | {"device": "cpu", "ceiling_matrix_tflops": 0.1}]))
+    assert browser.texts("#chart-parts .key > span")[:2] == ["main memory", "arithmetic"]
+    assert "100 GB/s, 100 GFLOP/s (from the file)" in browser.texts("#chart-roofline .from")[0]
+
+
+def test_a_band_stays_inside_its_axes(tmp_path, browser):
+    wide = [checked(row("naive", n)) | {"time_hi_us": 40 * n, "time_lo_us": n / 2} for n in (512, 1024)]
+    browser.open(page(tmp_path, pathlib.Path(write(tmp_path / "w.csv", wide))))
+    band, top = browser.run("['.band', '.axis'].map((s) => Math.min(...document.querySelector(`#chart-time ${s}`).getAttribute('points').split(' ').map((p) => Number(p.split(',')[1]))))")
+    assert band >= top
+
+
 def test_idle_time_of_a_chip_whose_clock_was_held_down_is_what_the_gaps_say(tmp_path, browser):
     for throttle, share in (("", 0.3), ("sw_power_cap", 0.05)):
         browser.open(page(tmp_path, [attributed(idle_us=30, throttle=throttle)]))

@@ -32,7 +32,8 @@ def roof_of(group: Group, options: Options) -> Roof:
         given, in_file = getattr(options, name, None), group.rows[column].max()
         values[name] = given if given is not None else float(in_file) if in_file > 0 else None
         if values[name] is not None:
-            sources[name] = f"{values[name]:.4g} {unit} ({flag if given is not None else 'ceiling in the file'})"
+            value = f"{values[name] * 1000:.4g} GFLOP/s" if unit == "TFLOP/s" and values[name] < 1 else f"{values[name]:.4g} {unit}"
+            sources[name] = f"{value} ({flag if given is not None else 'ceiling in the file'})"
     exp = values["exp_gops"]
     sources.pop("exp_gops", None)
     if not sources:

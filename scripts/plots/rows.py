@@ -10,7 +10,7 @@ class PlotError(Exception):
     """One line for the user: which file, what is wrong."""
 
 
-TEXT = ["status", "message", "impl", "pass", "dtype", "fill", "cache", "device_name", "device_uuid", "tool_version", "bytes_source", "library", "throttle"]
+TEXT = ["status", "message", "impl", "pass", "dtype", "fill", "cache", "device", "device_name", "device_uuid", "tool_version", "bytes_source", "library", "throttle"]
 COUNTS = ["batch", "heads", "kv_heads", "seqlen_q", "seqlen_kv", "head_dim", "causal", "window"]
 ALWAYS = ["status", "impl", "pass", "dtype", "device_name", "tool_version", *COUNTS]
 TIME = ["time_us", "time_lo_us", "time_hi_us"]

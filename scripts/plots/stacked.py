@@ -56,11 +56,17 @@ def draw_stacked(axes, rows: pd.DataFrame, impl: str, seqlens: list[int], roof: 
     return heights
 
 
+def _names(points: pd.DataFrame) -> tuple[str, str]:
+    return ("main memory", "arithmetic") if set(points["device"]) == {"cpu"} else ("HBM", "matrix units")
+
+
 def stacked_handles(points: pd.DataFrame) -> list:
     counted = points["tensor_flops"].notna()
     flops = "executed FLOPs" if not counted.any() else "counted FLOPs" if counted.all() else "counted or executed FLOPs"
-    names = {"hbm_us": "HBM: bytes " + ", ".join(SOURCE[s] for s in sorted(set(points["bytes_from"]))) + " / copy bandwidth",
-             "matrix_us": f"matrix units: {flops} / matrix rate", "exp_us": "exponentials / their rate", "no_kernel_us": "no kernel ran (launches)"}
+    memory, arithmetic = _names(points)
+    names = {"hbm_us": f"{memory}: bytes " + ", ".join(SOURCE[s] for s in sorted(set(points["bytes_from"]))) + " / copy bandwidth",
+             "matrix_us": f"{arithmetic}: {flops} / {'matrix' if arithmetic != 'arithmetic' else 'its'} rate",
+             "exp_us": "exponentials / their rate", "no_kernel_us": "no kernel ran (launches)"}
     handles = [Patch(facecolor=color, label=names[column]) for column, color in PARTS if points[column].notna().any()]
     handles.append(Patch(facecolor=TIME, label="100%: time measured, above"))
     return handles
@@ -69,7 +75,7 @@ def stacked_handles(points: pd.DataFrame) -> list:
 def stacked_notes(points: pd.DataFrame) -> list[str]:
     """How to read the bars, and which part is missing and what would give it."""
     notes = ["Parts run at the same time: their shares do not add up. One near 100% limits; where none is, latency or waiting for each other does."]
-    names = {"hbm_us": "HBM", "matrix_us": "matrix units", "exp_us": "exponentials"}
+    names = dict(zip(("hbm_us", "matrix_us", "exp_us"), (*_names(points), "exponentials")))
     missing = [name for column, name in names.items() if points[column].isna().all()]
     if missing:
         notes.append(f"Not known: {', '.join(missing)}. Run attnprof ceilings on the machine, then sweep: rows are held against them.")

@@ -114,7 +114,8 @@ class Chart {
     made = this.onAxes(made);
     const points = made.series.flatMap((s) => s.points);
     const lines = [...made.series.flatMap((s) => s.dashed || []), ...(made.floor || []), ...(made.guides || []).flatMap((g) => g.points)];
-    const y = makeScale([...points, ...lines].map((p) => p.y), this.area.bottom, this.area.top, made.log.y, made.yBase || 10, 0.06);
+    const bands = points.flatMap((p) => [p.low, p.high]).filter((edge) => edge > 0);
+    const y = makeScale([...[...points, ...lines].map((p) => p.y), ...bands], this.area.bottom, this.area.top, made.log.y, made.yBase || 10, 0.06);
     this.makeRoom(made, y);
     const x = makeScale([...points, ...lines].map((p) => p.x), this.area.left, this.area.right, made.log.x, 2, 0.04);
     const at = (p) => [x.scale(p.x), y.scale(p.y)];

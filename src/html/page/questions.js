@@ -78,7 +78,7 @@ function roofOf(rows) {
     return known.length ? { value: Math.max(...known), from: "from the file" } : null;
   };
   const copy = find("copy_gbps", "--copy-gbps"), matrix = find("matrix_tflops", "--matrix-tflops");
-  const known = [copy && [`${digits(copy.value, 4)} GB/s`, copy.from], matrix && [`${digits(matrix.value, 4)} TFLOP/s`, matrix.from]].filter(Boolean);
+  const known = [copy && [`${digits(copy.value, 4)} GB/s`, copy.from], matrix && [matrix.value < 1 ? rateText(matrix.value) : `${digits(matrix.value, 4)} TFLOP/s`, matrix.from]].filter(Boolean);
   const shared = known.length === 2 && copy.from === matrix.from;  // said once
   const text = known.length ? `Roof: ${known.map(([rate, from]) => (shared ? rate : `${rate} (${from})`)).join(", ")}${shared ? ` (${copy.from})` : ""}.`
     : "No roof: the file holds no ceilings. `attnprof ceilings` measures them for later sweeps; `attnprof report --copy-gbps --matrix-tflops` takes them by hand.";
@@ -122,7 +122,8 @@ function makeMemory() {
 }
 
 // What each part of the machine would take of a case's time, were it alone. They work at the same time: never added up.
-const PARTS = [["HBM", "var(--naive)"], ["matrix units", "var(--fused)"], ["exponentials", "var(--torch-math)"], ["no kernel ran", "var(--ink)"]];
+const anyGpu = caseRows.some((row) => cell(row, "device") === "gpu");
+const PARTS = [[anyGpu ? "HBM" : "main memory", "var(--naive)"], [anyGpu ? "matrix units" : "arithmetic", "var(--fused)"], ["exponentials", "var(--torch-math)"], ["no kernel ran", "var(--ink)"]];
 function makeParts() {
   const rows = bestRows(drawnRows(), timeOf), roof = roofOf(rows);
   const exp = Math.max(...rows.map((row) => number(row, "ceiling_exp_gops") ?? 0));
@@ -158,7 +159,7 @@ const rangeText = (shares) => {
 };
 
 const QUESTIONS = [
-  { id: "bytes", title: allRows.some((row) => cell(row, "device") === "gpu") ? "HBM bytes" : "Main-memory bytes", make: makeBytes, logX: true, logY: true, choosable: ["x", "y"] },
+  { id: "bytes", title: anyGpu ? "HBM bytes" : "Main-memory bytes", make: makeBytes, logX: true, logY: true, choosable: ["x", "y"] },
   { id: "time", title: "Time", make: makeTime, logX: true, logY: true, choosable: ["x", "y"] },
   { id: "speedup", title: data.reference ? `Speed-up over ${data.reference}` : "Speed-up", make: makeSpeedup, logX: true, choosable: ["x", "y"] },
   { id: "tflops", title: "Throughput", make: makeRates },

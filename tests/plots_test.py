@@ -427,6 +427,8 @@ def test_without_ceilings_the_gaps_alone_are_drawn_and_what_is_missing_is_said(t
 def test_parts_and_rates_of_a_cpu_have_their_own_names(tmp_path):
     figure = only(drawn(tmp_path, "stacked", [row("fused", device="cpu", bytes_source="counted", executed_flops=1e9)], Options(copy_gbps=17, matrix_tflops=0.2)))
     assert "main memory: bytes counted / copy bandwidth" in texts(figure)
+    box, memory, arithmetic = figure.axes[0].patches  # in the middle of the box: there are no gaps to leave room for
+    assert box.get_x() + box.get_width() / 2 == pytest.approx((memory.get_x() + arithmetic.get_x() + arithmetic.get_width()) / 2)
     assert "200 GFLOP/s (--matrix-tflops)" in texts(figure) and "arithmetic: executed FLOPs / its rate" in texts(figure)
 
 

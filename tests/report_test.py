@@ -159,6 +159,12 @@ def test_the_table_sorts_both_ways_and_filters(tmp_path, browser):
     assert browser.run("document.querySelector('#table tr.unverified').title") == "boom"
 
 
+def test_a_single_row_has_its_figures_in_the_table(tmp_path, browser):
+    browser.open(page(tmp_path, [row("fused", 512)]))
+    shown = browser.run("[...document.querySelectorAll('#table th')].map((t) => t.dataset.column)")
+    assert {"impl", "seqlen_q", "time_us", "hbm_read_bytes"} <= set(shown) and browser.texts("#count") == ["1 row"]
+
+
 def test_all_columns_can_be_seen(tmp_path, browser):
     browser.open(page(tmp_path, pair()))
     assert "scale" not in browser.run("[...document.querySelectorAll('#table th')].map((t) => t.dataset.column)")

@@ -33,16 +33,17 @@ def draw_stacked(axes, rows: pd.DataFrame, impl: str, seqlens: list[int], roof: 
     """A box for each length, as high as the time measured, and in it one bar for each part. Returns the bars' heights."""
     points = part_rows(rows[rows["impl"] == impl], roof).set_index("seqlen_q")
     heights = []
-    width = 0.9 * BOX / len(PARTS)
+    parts = [(column, color) for column, color in PARTS if points[column].notna().any()]
+    width = 0.9 * BOX / max(len(parts), 1)
     for place, seqlen in enumerate(seqlens):
         if seqlen not in points.index:
             continue
         row = points.loc[seqlen]
         axes.bar(place, 100, BOX, color=TIME, zorder=1)
-        shares = {column: 100 * row[column] / row["time_us"] for column, _ in PARTS if pd.notna(row[column])}
-        for i, (column, color) in enumerate(PARTS):
+        shares = {column: 100 * row[column] / row["time_us"] for column, _ in parts if pd.notna(row[column])}
+        for i, (column, color) in enumerate(parts):
             if column in shares:
-                axes.bar(place + (i - (len(PARTS) - 1) / 2) * width, shares[column], 0.9 * width, color=color, zorder=2)
+                axes.bar(place + (i - (len(parts) - 1) / 2) * width, shares[column], 0.9 * width, color=color, zorder=2)
         heights += shares.values()
         axes.annotate(time_label(row["time_us"]), (place, max([100, *shares.values()])), xytext=(0, 3), textcoords="offset points",
                       fontsize=7.5, ha="center", va="bottom", rotation=90)

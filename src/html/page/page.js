@@ -25,7 +25,7 @@ function drawEnvironment() {
   }
   const counts = { cupti: "by hardware counters (CUPTI), in a run apart from the timing", counted: "counted by the host implementation, at the boundary between main memory and its tiles: no hardware counter" };
   const sources = Object.entries(counts).map(([name, how]) => [allRows.filter((row) => cell(row, "bytes_source") === name).length, name, how]).filter(([n]) => n)
-    .map(([n, name, how]) => `HBM bytes, ${n} rows (${name}): ${how}.`);
+    .map(([n, name, how]) => `HBM bytes, ${plural(n, "row")} (${name}): ${how}.`);
   sources.push("Times: measured, median of one launch, without counters. time_lo_us and time_hi_us: its 95% interval.");
   sources.push("model_*, min_hbm_bytes, executed_flops, exp_count: computed from the schedule and the shape, not measured.");
   byId("sources").append(...sources.map((text) => element("li", {}, text)));
@@ -59,7 +59,7 @@ const statuses = new Map();
 for (const row of caseRows) statuses.set(cell(row, "status"), (statuses.get(cell(row, "status")) || 0) + 1);
 const versions = [...new Set(allRows.map((row) => cell(row, "tool_version")).filter(Boolean))].map((version) => (/^\d/.test(version) ? `attnprof ${version}` : version));
 const kernelRows = allRows.length - caseRows.length;
-byId("summary").textContent = `${plural(caseRows.length, "row")} of ${data.file}: ${[...statuses].map(([status, n]) => `${n} ${status}`).join(", ")}. ${[...new Set(allRows.map(deviceOf))].join("; ")}. ${versions.join(", ")}${versions.length ? "." : ""}`
+byId("summary").textContent = `${plural(caseRows.length, "row")} of ${data.file}${statuses.size ? ": " : ""}${[...statuses].map(([status, n]) => `${n} ${status}`).join(", ")}. ${[...new Set(allRows.map(deviceOf))].join("; ")}. ${versions.join(", ")}${versions.length ? "." : ""}`
   + (kernelRows ? ` ${plural(kernelRows, "more row")} about single kernels of these launches: in the table, not in the charts.` : "");
 byId("made").textContent = `Made by attnprof ${data.version} report. This page is one file and loads nothing.`;
 for (const note of data.notes) byId("summary").after(element("p", { class: "notice" }, note));

@@ -46,7 +46,7 @@ function sorted(rows) {
 function shownColumns() {
   const all = document.getElementById("all-columns").checked;
   const copies = { kv_heads: "heads", seqlen_kv: "seqlen_q" };  // columns that mostly say the same as another
-  const varying = (name) => name === "status" || name === "kernel" || (byName.get(name).same === undefined
+  const varying = (name) => name === "status" || name === "kernel" || allRows.length === 1 || (byName.get(name).same === undefined
     && !(copies[name] && allRows.every((row) => cell(row, name) === cell(row, copies[name]))));
   return all ? data.columns.map((c) => c.name) : FIRST.filter((name) => byName.has(name) && varying(name));
 }
@@ -80,7 +80,7 @@ function drawTable() {
   }));
   const body = element("tbody", {}, ...rows.slice(0, tableState.limit).map((row) => rowElement(row, names)));
   document.getElementById("table").replaceChildren(element("thead", {}, head), body);
-  document.getElementById("count").textContent = rows.length === allRows.length ? `${rows.length} rows` : `${rows.length} of ${allRows.length} rows`;
+  document.getElementById("count").textContent = rows.length === allRows.length ? plural(rows.length, "row") : `${rows.length} of ${allRows.length} rows`;
   document.getElementById("cut").textContent = rows.length <= tableState.limit ? "" : `The first ${tableState.limit} of ${rows.length} rows.`;
   const more = document.getElementById("more");
   more.hidden = rows.length <= tableState.limit;

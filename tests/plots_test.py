@@ -80,6 +80,48 @@ def test_a_cell_that_is_no_number_names_file_and_column(tmp_path):
         plot_rows.read_files([path], ["time"])
 
 
+@pytest.mark.parametrize("value, said", [("inf", "no number"), ("0", "no time"), ("-5", "no time")])
+def test_a_time_that_cannot_be_is_refused(tmp_path, value, said):
+    result = plot("time", write(tmp_path / "a.csv", [*pair(), row(time_us=value)]), "-o", tmp_path)
+    assert result.returncode == 2 and said in result.stderr and "time_us" in result.stderr and value in result.stderr
+
+
+def test_a_file_of_kernels_alone_says_so(tmp_path):
+    result = plot("time", write(tmp_path / "a.csv", [row() | {"kernel": "softmax"}]), "-o", tmp_path)
+    assert result.returncode == 2 and "only rows about single kernels" in result.stderr
+
+
+@pytest.mark.filterwarnings("ignore:Glyph")
+@pytest.mark.parametrize("name", ["$\\frac{$", "<script>alert(1)</script>", "Ünïcode 🚀", "a\nb", "../../up", "Y" * 300])
+def test_any_name_of_a_device_is_drawn_as_it_is_into_a_file_of_its_own(tmp_path, name):
+    rows = pair() + [r | {"device_name": name, "device_uuid": "GPU-2", "impl": name if r["impl"] == "fused" else "naive"} for r in pair()]
+    result = plot("time", write(tmp_path / "a.csv", rows), "-o", tmp_path / "o", "--format", "png")
+    assert result.returncode == 0, result.stderr
+    assert len(list((tmp_path / "o").iterdir())) == 2 and result.stderr == ""
+
+
+def test_names_that_differ_in_signs_alone_do_not_share_a_file(tmp_path):
+    rows = [r | {"device_name": name} for name in ("a b", "a-b", "a/b") for r in pair()]
+    groups = plot_rows.group_rows(plot_rows.read_files([write(tmp_path / "a.csv", rows)], ["time"]))
+    assert [g.suffix for g in groups] == ["-a-b", "-a-b~2", "-a-b~3"]
+
+
+def test_fifteen_unknown_implementations_look_different():
+    names = [f"mine-{i}" for i in range(15)]
+    assert len({style.look(name, names) for name in names}) == 15
+
+
+@pytest.mark.filterwarnings("error")
+def test_zeros_are_left_out_of_logarithmic_axes(tmp_path):
+    zero = {"hbm_read_bytes": 0, "hbm_write_bytes": 0, "model_hbm_bytes": 0, "min_hbm_bytes": 0, "tflops": 0, "ceiling_copy_gbps": 0, "gaps_us": 0}
+    made = drawn(tmp_path, "bytes", [*pair(), row("naive", 2048, **zero)])
+    only(made).canvas.draw()
+    assert points(only(made).axes[0], *NAIVE) == [(512, 2048), (1024, 4096)]
+    rows = [r | zero for r in pair()]
+    assert all(drawn(tmp_path, kind, rows) == {} for kind in ("bytes", "roofline", "tflops"))
+    only(drawn(tmp_path, "stacked", rows)).canvas.draw()
+
+
 def test_unknown_kind_and_many_kinds_in_one_file_are_refused(tmp_path):
     path = write(tmp_path / "a.csv", pair())
     assert "unknown" in plot(path, "--kind", "pie").stderr
@@ -255,7 +297,7 @@ def test_a_roof_in_the_file_is_used_and_the_command_line_comes_before_it(tmp_pat
     path = write(tmp_path / "r.csv", rows, header=[*COLUMNS, *(c for c in plot_rows.OPTIONAL if c not in COLUMNS)])
     (group,) = plot_rows.group_rows(plot_rows.read_files([path], ["roofline"]))
     roof = roofline.roof_of(group, Options())
-    assert (roof.copy_gbps, roof.matrix_tflops) == (3000, 700) and roof.source.count("ceiling in the file") == 2
+    assert (roof.copy_gbps, roof.matrix_tflops) == (3000, 700) and roof.source == "roof: 3000 GB/s and 700 TFLOP/s (ceilings in the file)"
     assert roof.limit_tflops(100) == 300 and roof.limit_tflops(1e6) == 700
     given = roofline.roof_of(group, Options(copy_gbps=1000))
     assert (given.copy_gbps, given.matrix_tflops) == (1000, 700) and "--copy-gbps" in given.source
@@ -351,15 +393,55 @@ def test_memory_needed_agrees_with_what_the_tool_said_when_it_refused():
     assert f"needs {int(with_memory(pandas.DataFrame([oom]))['needed_bytes'].iloc[0])} bytes" in oom["message"]
 
 
-def test_parts_of_the_time_are_stacked_as_shares(tmp_path):
-    rows = [row("fused", 1024, time_us=100, gaps_us=5, kernels_us=95, hbm_read_bytes=3e6, hbm_write_bytes=1e6, executed_flops=6e9,
-                min_hbm_bytes=1)]
+def test_parts_of_the_time_stand_side_by_side_in_a_box_as_high_as_the_time(tmp_path):
+    rows = [row("fused", 1024, time_us=100, gaps_us=5, hbm_read_bytes=3e6, hbm_write_bytes=1e6, executed_flops=6e9, exp_count=8e9,
+                ceiling_exp_gops=200000, min_hbm_bytes=1)]
     figure = only(drawn(tmp_path, "stacked", rows, Options(copy_gbps=100, matrix_tflops=100)))
-    bars = [(bar.get_y(), bar.get_height()) for bar in figure.axes[0].patches]
-    assert bars == [pytest.approx(b) for b in ((0, 5), (5, 40), (45, 60))]  # 5 us, 4e6 B at 100 GB/s, 6e9 FLOP at 100 TFLOP/s
-    assert "100 µs" in texts(figure) and "bytes measured (cupti) / copy bandwidth" in texts(figure)
-    without = only(drawn(tmp_path, "stacked", rows))
-    assert [bar.get_height() for bar in without.axes[0].patches] == [pytest.approx(5)] and "no roof" in texts(without)
+    box, *bars = figure.axes[0].patches
+    assert (box.get_y(), box.get_height()) == (0, 100)
+    # 4e6 B at 100 GB/s, 6e9 FLOP at 100 TFLOP/s, 8e9 exponentials at 200 Texp/s, 5 us of gaps: none upon another
+    assert [(bar.get_y(), bar.get_height()) for bar in bars] == [(0, pytest.approx(share)) for share in (40, 60, 40, 5)]
+    edges = [(bar.get_x(), bar.get_x() + bar.get_width()) for bar in bars]
+    assert all(left_end < right for (_, left_end), (right, _) in zip(edges, edges[1:]))
+    assert box.get_x() < edges[0][0] and edges[-1][1] < box.get_x() + box.get_width()
+    said = texts(figure)
+    assert "100 µs" in said and "bytes measured (cupti) / copy bandwidth" in said and "2e+05 Gexp/s" in said
+    assert "do not add up" in said and "Not known" not in said
+
+
+def test_flops_that_were_counted_and_idle_time_come_before_what_the_schedule_and_gaps_say(tmp_path):
+    made = row("fused", 1024, time_us=100, gaps_us=5, idle_us=12, executed_flops=6e9, tensor_flops=3e9, min_hbm_bytes=1)
+    hot = made | {"throttle": "sw_power_cap"}  # idle_us is then a difference of clocks
+    assert [bar.get_height() for bar in only(drawn(tmp_path, "stacked", [hot])).axes[0].patches] == [100, 5]
+    figure = only(drawn(tmp_path, "stacked", [made], Options(matrix_tflops=100)))
+    assert [bar.get_height() for bar in figure.axes[0].patches] == [100, pytest.approx(30), 12]
+    assert "counted FLOPs" in texts(figure) and "Not known: HBM, exponentials. Run attnprof ceilings" in texts(figure)
+
+
+def test_without_ceilings_the_gaps_alone_are_drawn_and_what_is_missing_is_said(tmp_path):
+    figure = only(drawn(tmp_path, "stacked", [row("fused", 1024, time_us=100, gaps_us=5)]))
+    assert [bar.get_height() for bar in figure.axes[0].patches] == [100, 5] and "no roof" in texts(figure)
+    assert "Not known: HBM, matrix units, exponentials. Run attnprof ceilings" in texts(figure)
+
+
+def test_parts_and_rates_of_a_cpu_have_their_own_names(tmp_path):
+    figure = only(drawn(tmp_path, "stacked", [row("fused", device="cpu", bytes_source="counted", executed_flops=1e9)], Options(copy_gbps=17, matrix_tflops=0.2)))
+    assert "main memory: bytes counted / copy bandwidth" in texts(figure)
+    box, memory, arithmetic = figure.axes[0].patches  # in the middle of the box: there are no gaps to leave room for
+    assert box.get_x() + box.get_width() / 2 == pytest.approx((memory.get_x() + arithmetic.get_x() + arithmetic.get_width()) / 2)
+    assert "200 GFLOP/s (--matrix-tflops)" in texts(figure) and "arithmetic: executed FLOPs / its rate" in texts(figure)
+
+
+def test_parts_of_many_implementations_take_more_lines_and_none_is_empty(tmp_path):
+    names = [name for name in style.IMPLS if name != "fused"]
+    rows = [row(name, n, gaps_us="" if name == "torch-math" else 1, causal=c) for name in names for n in (512, 1024, 2048) for c in (0, 1)]
+    figure = only(drawn(tmp_path, "stacked", rows))
+    figure.canvas.draw()
+    shown = [axes for axes in figure.axes if axes.get_visible()]
+    assert len(shown) == 2 * (len(names) - 1) and all(len(axes.patches) == 6 for axes in shown)
+    boxes = [axes._left_title.get_window_extent() for axes in shown]
+    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+    assert max(box.x1 for box in boxes) <= figure.bbox.width
 
 
 def test_no_tile_lies_below_the_papers_bound_and_one_lies_on_it(tmp_path):
@@ -396,6 +478,81 @@ def test_every_figure_can_be_read_where_a_readme_shows_it(tmp_path, kind):
     assert all(axes.get_xlabel() or axes is not figure.axes[-1] for axes in figure.axes)
     for text in figure.texts:
         assert text.get_window_extent().x1 <= figure.bbox.width + 1
+
+
+def held(figure):
+    """Places of the dots in marks whose clock was held down."""
+    return sorted((float(x), float(y)) for axes in figure.axes for line in axes.lines if line.get_gid() == "held"
+                  for x, y in zip(line.get_xdata(), line.get_ydata()))
+
+
+def test_points_whose_clock_was_held_down_are_marked_and_counted(tmp_path):
+    rows = [r | {"sm_clock_mhz": 1980} for r in pair()] + [r | {"throttle": "sw_power_cap|hw_thermal"} for r in pair((2048,))]
+    assert held(only(drawn(tmp_path, "time", rows))) == [(2048, 2048), (2048, 8192)]
+    assert held(only(drawn(tmp_path, "speedup", rows))) == [(2048, 4)]
+    assert [y for _, y in held(only(drawn(tmp_path, "tflops", rows)))] == [100, 100]
+    assert len(held(only(drawn(tmp_path, "roofline", rows)))) == 2
+    assert held(only(drawn(tmp_path, "bytes", rows))) == []  # a clock does not change them
+    assert len(held(only(drawn(tmp_path, "overview", rows)))) == 3
+    for kind, count in (("time", "2 of 6 points"), ("speedup", "1 of 3 points"), ("tflops", "2 of 6 bars"), ("roofline", "2 of 6 points")):
+        assert f"{count} ran below the boost clock (power cap, heat): dot inside." in texts(only(drawn(tmp_path, kind, rows)))
+    some = only(drawn(tmp_path, "time", [rows[0], rows[1] | {"sm_clock_mhz": ""}, *rows[2:]]))
+    assert "2 of 5 points ran below the boost clock (power cap, heat): dot inside. The clock of 1 other was not read." in texts(some)
+    assert "boost" not in texts(only(drawn(tmp_path, "time", pair())))
+
+
+def test_tiles_whose_clock_was_held_down_are_marked_and_counted(tmp_path):
+    rows = [r | {"sm_clock_mhz": 1500} for r in tile_rows()]
+    rows[0]["throttle"] = "sw_power_cap"
+    figure = only(drawn(tmp_path, "tiles", rows))
+    assert [t.get_text() for t in figure.axes[0].texts][:2] == ["9 µs °", "5 µs"]
+    assert not any("°" in t.get_text() for t in figure.axes[1].texts)
+    assert "1 of 3 tiles ran below the boost clock (power cap): °." in texts(figure)
+    alike = only(drawn(tmp_path, "tiles", [r | {"throttle": "sw_thermal"} for r in tile_rows()]))
+    assert "3 of 3 tiles ran below the boost clock (heat)." in texts(alike) and "°" not in texts(alike)
+
+
+def test_labels_of_the_roofline_cover_no_mark_no_roof_and_no_other_label(tmp_path):
+    names = ["naive", "flash2", "flash3", "cudnn"]
+    rows = [row(name, n, tflops=rate * (1.02 + 0.1 * i)) for i, name in enumerate(names) for n, rate in ((512, 300), (1024, 500), (2048, 780))]
+    figure = only(drawn(tmp_path, "roofline", rows, Options(copy_gbps=4000, matrix_tflops=800)))
+    (axes,) = figure.axes
+    boxes = [t.get_window_extent() for t in axes.texts]
+    assert 4 <= len(boxes) <= 8 and {t.get_text() for t in axes.texts} == {"512", "2k"}
+    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+    marks = [axes.transData.transform(p) for name in names for p in points(axes, *style.IMPLS[name])]
+    assert len(marks) == 12 and not any(box.contains(*mark) for box in boxes for mark in marks)
+    ridge, flat = axes.transData.transform([(200, 800), (1e9, 800)])
+    assert not any(box.x1 > ridge[0] and box.y0 <= flat[1] <= box.y1 for box in boxes)
+
+
+def test_coloured_words_are_dark_enough_to_read(tmp_path):
+    names = [name for name in style.IMPLS if name != "naive"]
+    figure = only(drawn(tmp_path, "speedup", [row(name, 512) for name in style.IMPLS]))
+    colours = [t.get_color() for t in figure.axes[0].texts]
+    assert len(colours) == len(names) and all(1.05 / (style.luminance(c) + 0.05) >= 4.5 for c in colours)
+    assert style.words("#D55E00") != style.words("#0072B2") == matplotlib.colors.to_rgb("#0072B2")
+
+
+def test_a_png_is_small_and_none_of_its_colours_is_off(tmp_path):
+    import numpy
+    from PIL import Image
+    figure = only(drawn(tmp_path, "bytes", pair()))
+    style.save(figure, tmp_path / "small.png")
+    figure.savefig(tmp_path / "large.png")
+    small, large = (Image.open(tmp_path / f"{name}.png").convert("RGB") for name in ("small", "large"))
+    off = numpy.abs(numpy.asarray(small, dtype=int) - numpy.asarray(large, dtype=int))
+    assert small.size == large.size and off.max() < 16
+    assert (tmp_path / "small.png").stat().st_size < 0.5 * (tmp_path / "large.png").stat().st_size
+
+
+def test_pictures_of_the_readme_are_small_and_as_sharp_as_screens_are():
+    from PIL import Image
+    pictures = sorted((SCRIPTS.parent / "docs/img").glob("*.png"))
+    assert len(pictures) > 5
+    for picture in pictures:
+        assert picture.stat().st_size < 150_000, picture
+        assert picture.name == "report.png" or Image.open(picture).width >= 2 * 830
 
 
 # --- the command line -----------------------------------------------------------------------------------------------

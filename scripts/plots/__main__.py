@@ -3,11 +3,12 @@
 import argparse
 import pathlib
 import sys
+import warnings
 
 try:
     from .figures import FIGURES, draw
     from .rows import Options, PlotError, group_rows, read_files, require_ok, select
-    from .style import plt
+    from .style import plt, save
 except ModuleNotFoundError as error:
     sys.exit(f"plot: error: the Python package {error.name} is missing; run scripts/setup")
 
@@ -19,7 +20,7 @@ QUESTIONS = """
   roofline  is it memory or arithmetic that limits? (roof: the file's ceilings, or --copy-gbps and --matrix-tflops)
   tiles     which tile is best? (time and bytes of one implementation and problem, tile_m x tile_n)
   memory    how much memory does it need, how much was free, and what does not fit?
-  stacked   what would memory, arithmetic and launches take of the time, one after another?
+  stacked   what would memory, matrix units, exponentials and launches each take of the time? (bars side by side)
   io-bound  do bytes follow the papers' bounds as tile size varies?
   overview  bytes, time and speed-up of one shape side by side
 
@@ -104,8 +105,7 @@ def run(arguments: argparse.Namespace) -> None:
             for suffix, figure in draw(kind, group, options):
                 for path in output_paths(arguments.out, kind, suffix, formats):
                     path.parent.mkdir(parents=True, exist_ok=True)
-                    # No date inside: the same rows give the same file.
-                    figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+                    save(figure, path)
                     print(path)
                 plt.close(figure)
                 drawn += 1
@@ -121,13 +121,14 @@ def run(arguments: argparse.Namespace) -> None:
 LACKING = {  # why a question has no figure, after "these rows have"
     "bytes": "no HBM bytes, measured or counted", "time": "no times", "speedup": "no verified baseline to compare with (--baseline)",
     "tflops": "no rates", "roofline": "no rates with bytes, measured, counted or modelled", "tiles": "no two tiles of one problem",
-    "memory": "no workspace_bytes", "stacked": "no launch gaps, and no ceilings (--copy-gbps, --matrix-tflops give them)",
+    "memory": "no workspace_bytes", "stacked": "no launch gaps, and no ceilings (attnprof ceilings measures them, or --copy-gbps, --matrix-tflops give them)",
     "io-bound": "no two tile_m of one problem", "overview": "no times",
 }
 
 
 def main(words: list[str]) -> int:
     arguments = parse(words)
+    warnings.filterwarnings("ignore", message="Glyph .* missing")  # a name in letters that no font here has: boxes, no noise
     try:
         run(arguments)
     except PlotError as error:

@@ -5,9 +5,9 @@ from .io_bound import io_bound_figure
 from .panels import (bytes_handles, draw_bytes, draw_memory, draw_speedup, draw_tflops, draw_time, impl_handles,
                      memory_handles, rate_unit)
 from .roofline import axis_limits, draw_roofline, intensity_rows, roof_of, roofline_handles
-from .rows import Group, Options, best_rows, footer, size_label
-from .stacked import draw_stacked, part_rows, stacked_handles
-from .style import WIDTH, end_labels, finish, order_impls, plt
+from .rows import Group, Options, best_rows, footer, size_label, throttle_notes
+from .stacked import PARTS, draw_stacked, part_rows, stacked_handles, stacked_notes
+from .style import WIDTH, end_labels, finish, order_impls, place_labels, plt
 from .tiles import tile_parts, tiles_figure
 
 
@@ -36,7 +36,7 @@ def _present(rows) -> list[tuple]:
 
 
 def bytes_figure(group: Group, _options: Options):
-    points = group.rows[(group.rows["status"] == "ok") & group.rows["hbm_read_bytes"].notna()]
+    points = group.rows[(group.rows["status"] == "ok") & (group.rows["hbm_read_bytes"] + group.rows["hbm_write_bytes"] > 0)]
     if points.empty:
         return None
     impls = order_impls(points["impl"])
@@ -54,7 +54,7 @@ def time_figure(group: Group, _options: Options):
     impls = order_impls(points["impl"])
     figure = _panels(group, _present(points), 2.8, lambda axes, rows: draw_time(axes, rows, impls))
     finish(figure, "Time of one launch against sequence length", f"{group.title}; median, band: its 95% interval",
-           footer(points), impl_handles(impls))
+           footer(points), impl_handles(impls), notes=throttle_notes(points))
     return figure
 
 
@@ -69,20 +69,22 @@ def speedup_figure(group: Group, options: Options):
                      lambda axes, rows: labels.append((axes, draw_speedup(axes, rows, impls, options.baseline))))
     for axes, at_ends in labels:
         end_labels(axes, at_ends)
-    finish(figure, f"Speed-up over {options.baseline}", group.title, footer(points), impl_handles(impls))
+    compared = points[(points["impl"] != options.baseline) & points["seqlen_q"].isin(base["seqlen_q"])]
+    finish(figure, f"Speed-up over {options.baseline}", group.title, footer(points), impl_handles(impls), notes=throttle_notes(compared))
     return figure
 
 
 def tflops_figure(group: Group, _options: Options):
     points = best_rows(group.rows, "tflops", smallest=False)
-    if points.empty:
+    if points.empty or not (points["tflops"] > 0).any():
         return None
     impls = order_impls(points["impl"])
     unit = rate_unit(points)
     wide = points["seqlen_q"].nunique() * len(impls) > 15  # numbers on bars need that room
     figure = _panels(group, _present(points), 1.95 if wide else 2.7, lambda axes, rows: draw_tflops(axes, rows, impls, unit),
                      stacked=wide)
-    finish(figure, f"Throughput: {unit[0]} of the unmasked products", group.title, footer(points), impl_handles(impls, bars=True))
+    finish(figure, f"Throughput: {unit[0]} of the unmasked products", group.title, footer(points), impl_handles(impls, bars=True),
+           notes=throttle_notes(points, "bars"))
     return figure
 
 
@@ -109,35 +111,44 @@ def roofline_figure(group: Group, options: Options):
     impls = order_impls(points["impl"])
     roof = roof_of(group, options)
     limits = axis_limits(points, roof)
-    figure = _panels(group, _present(points), 2.8, lambda axes, rows: draw_roofline(axes, rows, impls, roof, limits))
+    labels: list[tuple] = []
+    figure = _panels(group, _present(points), 2.8,
+                     lambda axes, rows: labels.append((axes, *draw_roofline(axes, rows, impls, roof, limits))))
     finish(figure, "Roofline", f"{group.title}; {roof.source}", footer(points),
-           roofline_handles(points, impl_handles(impls), roof), notes=["Numbers at the ends of a curve are sequence lengths."])
+           roofline_handles(points, impl_handles(impls), roof), notes=["Numbers at the ends of curves, where there is room, are sequence lengths.", *throttle_notes(points)])
+    for axes, ends, marks in labels:
+        place_labels(axes, ends, marks)
     return figure
 
 
 def stacked_figure(group: Group, options: Options):
     roof = roof_of(group, options)
     points = part_rows(group.rows, roof)
-    if points.empty or points[["gaps_us", "hbm_us", "matrix_us"]].isna().all(axis=None):
+    if points.empty or points[[column for column, _ in PARTS]].isna().all(axis=None):
         return None
+    points = points[points[[column for column, _ in PARTS]].notna().any(axis=1)]
     impls = order_impls(points["impl"])
-    lines = _present(points)
     seqlens = sorted(points["seqlen_q"].unique())
-    figure, grid = plt.subplots(len(lines), len(impls), squeeze=False, sharey=True,
-                                figsize=(WIDTH if len(impls) > 1 else 6.4, 1.75 * len(lines) + 1.4))
+    # One line of panels for each head_dim and mask; of many implementations, as many lines as titles and ticks need.
+    across = min(len(impls), 4 if len(seqlens) <= 7 else 2)
+    lines = [(panel, impls[first:first + across]) for panel in _present(points) for first in range(0, len(impls), across)]
+    figure, grid = plt.subplots(len(lines), across, squeeze=False, sharey=True,
+                                figsize=(WIDTH if across > 1 else 6.4, 2.0 * len(lines) + 1.4))
     tallest: list[float] = []
-    for line, (head_dim, causal) in enumerate(lines):
-        for column, impl in enumerate(impls):
-            axes = grid[line][column]
-            tallest += draw_stacked(axes, group.rows[(group.rows["head_dim"] == head_dim) & (group.rows["causal"] == causal)], impl, seqlens, roof)
+    for place, ((head_dim, causal), some) in enumerate(lines):
+        for axes in grid[place][len(some):]:
+            axes.set_visible(False)
+        for axes, impl in zip(grid[place], some):
+            tallest += draw_stacked(axes, points[(points["head_dim"] == head_dim) & (points["causal"] == causal)], impl, seqlens, roof)
             axes.set_title(f"{impl}, d {head_dim}{', causal' if causal else ''}", loc="left")
-            if column > 0:
+            if impl != some[0]:
                 axes.set_ylabel("")
-            if line < len(lines) - 1:
+            if place < len(lines) - 1:
                 axes.set_xlabel("")
-    grid[0][0].set_ylim(0, 1.7 * max(100.0, max(tallest)))
-    finish(figure, "Where the time goes: each part alone, as a share of the time measured", f"{group.title}; {roof.source}", footer(points),
-           stacked_handles(points), notes=["Bars above 100%: parts overlapped. Below: something else took the rest."])
+    grid[0][0].set_ylim(0, 1.85 * max(100.0, max(tallest, default=0)))  # room for the times, upright
+    exp = f"; {roof.exp_gops:.4g} Gexp/s" if roof.exp_gops else ""
+    finish(figure, "Where the time goes: each part alone, against the time measured", f"{group.title}; {roof.source}{exp}", footer(points),
+           stacked_handles(points), notes=stacked_notes(points))
     return figure
 
 
@@ -159,7 +170,7 @@ def overview_figure(group: Group, options: Options):
     right.set_title(f"Speed-up over {options.baseline}", loc="left")
     longest = size_label(int(points["seqlen_q"].max()))
     finish(figure, f"Exact attention up to {longest} tokens, head_dim {head_dim}, {'causal' if causal else 'not causal'}",
-           group.title, footer(points), bytes_handles(points, impls))
+           group.title, footer(points), bytes_handles(points, impls), notes=throttle_notes(points))
     return figure
 
 

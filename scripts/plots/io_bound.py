@@ -68,7 +68,8 @@ def io_bound_figure(group: Group, options: Options, untiled: pd.DataFrame):
         part = ok[ok["tile_m"] == tile_m]
         last = part.loc[part["onchip"].idxmax()]
         axes.annotate(f"tile_m {tile_m:.0f}", (last["onchip"] * size, last["hbm_bytes"]), xytext=(8, 0), fontsize=8.5,
-                      textcoords="offset points", va="center", color="#444444")
+                      textcoords="offset points", va="center", color="#444444", zorder=4,
+                      bbox={"facecolor": "white", "edgecolor": "none", "pad": 1})  # over the lines of the bounds
     for source in sorted(set(ok["bytes_from"])):
         handles.append(Line2D([], [], color=COMPULSORY, marker="o", linestyle="none", markeredgewidth=1.6,
                               markerfacecolor=face(COMPULSORY, source), markeredgecolor=COMPULSORY,

@@ -4,8 +4,8 @@ import pandas as pd
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from .rows import best_rows, size_label
-from .style import (COMPULSORY, INK, binary_bytes_label, bytes_label, look, seqlen_axis, time_label,
+from .rows import best_rows, size_label, throttled
+from .style import (COMPULSORY, INK, binary_bytes_label, bytes_label, held_dots, look, seqlen_axis, time_label,
                     value_axis)
 
 FLOOR = {"linewidth": 7, "alpha": 0.25, "solid_capstyle": "round"}  # the line that nothing can go below
@@ -13,18 +13,19 @@ FLOOR = {"linewidth": 7, "alpha": 0.25, "solid_capstyle": "round"}  # the line t
 
 def _with_bytes(rows: pd.DataFrame) -> pd.DataFrame:
     rows = rows.assign(hbm_bytes=rows["hbm_read_bytes"] + rows["hbm_write_bytes"])
-    return best_rows(rows, "hbm_bytes")
+    best = best_rows(rows, "hbm_bytes")
+    return best[best["hbm_bytes"] > 0]  # the axis is logarithmic
 
 
 def draw_bytes(axes, rows: pd.DataFrame, impls: list[str]) -> None:
     """Points: measured (filled) or counted (open). Dashed: each implementation's model. Grey: compulsory."""
     points = _with_bytes(rows)
-    least = points[points["min_hbm_bytes"].notna()].drop_duplicates("seqlen_q")
+    least = points[points["min_hbm_bytes"] > 0].drop_duplicates("seqlen_q")
     axes.plot(least["seqlen_q"], least["min_hbm_bytes"], color=COMPULSORY, **FLOOR)
     for place, impl in enumerate(i for i in impls if i in set(points["impl"])):
         mine = points[points["impl"] == impl]
         color, marker = look(impl, impls)
-        modelled = mine[mine["model_hbm_bytes"].notna()]
+        modelled = mine[mine["model_hbm_bytes"] > 0]
         axes.plot(modelled["seqlen_q"], modelled["model_hbm_bytes"], color=color, linestyle=(0, (5, 2)), linewidth=1.4)
         for source, part in mine.groupby("bytes_source"):
             # Fused kernels move the same bytes: each one's marker is smaller than the one under it, so that all are seen.
@@ -59,6 +60,8 @@ def draw_time(axes, rows: pd.DataFrame, impls: list[str]) -> None:
         color, marker = look(impl, impls)
         axes.plot(mine["seqlen_q"], mine["time_us"], color=color, marker=marker)
         axes.fill_between(mine["seqlen_q"], mine["time_lo_us"], mine["time_hi_us"], color=color, alpha=0.25, linewidth=0)
+    held = throttled(points)
+    held_dots(axes, held["seqlen_q"], held["time_us"])
     seqlen_axis(axes, points["seqlen_q"])
     value_axis(axes, "time", time_label)
 
@@ -66,7 +69,8 @@ def draw_time(axes, rows: pd.DataFrame, impls: list[str]) -> None:
 def draw_speedup(axes, rows: pd.DataFrame, impls: list[str], baseline: str) -> list[tuple]:
     """Only lengths at which both the implementation and the baseline were measured and verified. Returns what stands at the
     ends of the curves, for end_labels once every panel is drawn and the shared axis is final."""
-    points = best_rows(rows, "time_us").set_index(["impl", "seqlen_q"])["time_us"]
+    best = best_rows(rows, "time_us").set_index(["impl", "seqlen_q"])
+    points = best["time_us"]
     if baseline not in points.index.get_level_values("impl"):
         axes.text(0.5, 0.5, f"no verified rows of {baseline}", transform=axes.transAxes, ha="center")
         return []
@@ -83,6 +87,8 @@ def draw_speedup(axes, rows: pd.DataFrame, impls: list[str], baseline: str) -> l
             continue
         color, marker = look(impl, impls)
         axes.plot(ratio.index, ratio.values, color=color, marker=marker)
+        held = ratio[[best.loc[(impl, seqlen), "throttle"] != "" for seqlen in ratio.index]]
+        held_dots(axes, held.index, held.values)
         labels.append((ratio.iloc[-1], f"{ratio.iloc[-1]:.{2 if ratio.iloc[-1] < 10 else 1}f}x", color))
         seqlens += list(ratio.index)
         top = max(top, ratio.max())
@@ -107,12 +113,15 @@ def draw_tflops(axes, rows: pd.DataFrame, impls: list[str], unit: tuple[str, flo
     text = {"textcoords": "offset points", "ha": "center", "va": "bottom", "fontsize": 8}
     for i, impl in enumerate(impls):
         mine = points[points["impl"] == impl].set_index("seqlen_q")["tflops"]
+        held = set(throttled(points[points["impl"] == impl])["seqlen_q"])
         color, _ = look(impl, impls)
         for group, seqlen in enumerate(seqlens):
             x = group + (i - (len(impls) - 1) / 2) * width
             if seqlen in mine.index:
                 value = float(mine[seqlen]) * unit[1]
                 axes.bar(x, value, width * 0.94, color=color)
+                if seqlen in held:
+                    held_dots(axes, [x], [value], below=4)
                 axes.annotate(f"{value:.0f}" if value >= 10 else f"{value:.2g}", (x, value), xytext=(0, 2),
                               rotation=90 if crowded else 0, **text)
             elif (impl, seqlen) in oom:

@@ -10,7 +10,7 @@ class PlotError(Exception):
     """One line for the user: which file, what is wrong."""
 
 
-TEXT = ["status", "message", "impl", "pass", "dtype", "fill", "cache", "device_name", "device_uuid", "tool_version", "bytes_source", "library"]
+TEXT = ["status", "message", "impl", "pass", "dtype", "fill", "cache", "device", "device_name", "device_uuid", "tool_version", "bytes_source", "library", "throttle"]
 COUNTS = ["batch", "heads", "kv_heads", "seqlen_q", "seqlen_kv", "head_dim", "causal", "window"]
 ALWAYS = ["status", "impl", "pass", "dtype", "device_name", "tool_version", *COUNTS]
 TIME = ["time_us", "time_lo_us", "time_hi_us"]
@@ -23,11 +23,11 @@ NEEDED = {  # columns beyond ALWAYS that a figure reads
     "memory": ["workspace_bytes", "available_bytes"],
     "roofline": ["time_us", "tflops", "model_flops", *BYTES],
     "tiles": ["time_us", "tile_m", "tile_n", *BYTES],
-    "stacked": ["time_us", "kernels_us", "gaps_us", "executed_flops", *BYTES],
+    "stacked": ["time_us", "gaps_us", "executed_flops", *BYTES],
     "io-bound": ["tile_m", "tile_n", *BYTES],
     "overview": BYTES + TIME,
 }
-OPTIONAL = ["ceiling_copy_gbps", "ceiling_matrix_tflops"]  # files of older versions do not have them
+OPTIONAL = ["ceiling_copy_gbps", "ceiling_matrix_tflops", "ceiling_exp_gops", "exp_count", "idle_us", "tensor_flops", "sm_clock_mhz"]  # files of older versions do not have them
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,9 @@ def read_file(path: str, kinds: list[str]) -> pd.DataFrame:
         raise PlotError(f"{path}: has a header but no rows")
     rows = rows[rows["status"].notna()].copy()  # a last line torn by a killed run ends before its status
     if "kernel" in rows.columns:
-        rows = rows[rows["kernel"].isna()]  # rows about one kernel of a launch are parts of a case
+        rows = rows[rows["kernel"].isna()].copy()  # rows about one kernel of a launch are parts of a case
+        if rows.empty:
+            raise PlotError(f"{path}: has only rows about single kernels, none about a whole launch")
     for column in TEXT:
         rows[column] = rows[column].fillna("") if column in rows.columns else ""
     for column in OPTIONAL:
@@ -69,10 +71,12 @@ def read_file(path: str, kinds: list[str]) -> pd.DataFrame:
             rows[column] = None
     for column in dict.fromkeys(c for c in needed + OPTIONAL if c not in TEXT):
         numbers = pd.to_numeric(rows[column], errors="coerce")
-        wrong = rows[column].notna() & numbers.isna()
+        wrong = rows[column].notna() & (numbers.isna() | numbers.abs().eq(float("inf")))
         if wrong.any():
             raise PlotError(f"{path}: column '{column}' holds '{rows.loc[wrong, column].iloc[0]}', which is no number")
         rows[column] = numbers
+    if "time_us" in needed and (rows["time_us"] <= 0).any():
+        raise PlotError(f"{path}: column 'time_us' holds '{rows['time_us'].min():g}', which is no time; it must be above 0")
     for column in COUNTS:
         if rows[column].isna().any():
             raise PlotError(f"{path}: column '{column}' has an empty cell")
@@ -155,12 +159,14 @@ def group_rows(rows: pd.DataFrame) -> list[Group]:
             if column in varying or (column == "window" and values[column]):
                 title += f", {column.replace('_', ' ')} {values[column]}"
         suffix = "".join(f"-{_slug(str(values[column]))}" for column in varying)
+        same = sum(1 for group in groups if group.suffix.split("~")[0] == suffix)  # names that differ in signs alone
+        suffix += f"~{same + 1}" if same else ""
         groups.append(Group(part, title, suffix))
     return groups
 
 
 def _slug(text: str) -> str:
-    return "".join(c if c.isalnum() else "-" for c in text.lower()).strip("-") or "none"
+    return "".join(c if c.isalnum() else "-" for c in text.lower()).strip("-")[:40].strip("-") or "none"  # a file's name has an end
 
 
 def footer(rows: pd.DataFrame) -> str:
@@ -182,6 +188,27 @@ def footer(rows: pd.DataFrame) -> str:
     if len(cache) == 1:
         parts.append(f"{cache[0]} cache")
     return "   ·   ".join(part for part in parts if part)
+
+
+THROTTLES = {"sw_power_cap": "power cap", "hw_power_brake": "power brake", "sw_thermal": "heat", "hw_thermal": "heat",
+             "hw_slowdown": "hardware slowdown", "sync_boost": "sync boost"}
+
+
+def throttled(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows whose clock was held down while they were measured: their times are longer than on a cooler chip."""
+    return rows[rows["throttle"] != ""]
+
+
+def throttle_notes(points: pd.DataFrame, noun: str = "points", mark: str = "dot inside") -> list[str]:
+    """"12 of 36 points ran below the boost clock (power cap): dot inside."; none when no clock was held down. Rows of which
+    nobody read the clock (other tools wrote them) are counted apart: they may have been held down too."""
+    held = throttled(points)
+    if held.empty:
+        return []
+    why = dict.fromkeys(THROTTLES.get(name, name) for text in held["throttle"] for name in text.split("|"))
+    read = int(((points["throttle"] != "") | points["sm_clock_mhz"].notna()).sum())
+    others = f" The clock of {len(points) - read} other{'s' if len(points) - read > 1 else ''} was not read." if read < len(points) else ""
+    return [f"{len(held)} of {read} {noun} ran below the boost clock ({', '.join(why)}){mark and ': ' + mark}.{others}"]
 
 
 def with_bytes(rows: pd.DataFrame) -> pd.DataFrame:

@@ -1,11 +1,16 @@
 """How figures look: Okabe-Ito colours (safe for colour-blind readers), one colour and marker per implementation."""
 
+import io
+import pathlib
+
 import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 from matplotlib.colors import to_rgb  # noqa: E402
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator  # noqa: E402
+from matplotlib.transforms import Bbox, offset_copy  # noqa: E402
+from PIL import Image  # noqa: E402  (matplotlib needs it too)
 
 from .rows import size_label  # noqa: E402
 
@@ -22,7 +27,7 @@ IMPLS = {  # colour, marker
     "torch-cudnn": ("#E69F00", "v"),
     "torch-math": ("#CC79A7", "P"),
 }
-SPARE = [("#882255", "p"), ("#F0E442", "h"), ("#999999", "*")]
+SPARE = (["#882255", "#8C8C00", "#777777"], ["p", "h", "*", "d", "8"])  # of names not known: fifteen before one comes again
 COMPULSORY = "#555555"
 WIDTH = 8.8  # inches: shown 830 pixels wide, as on a README, 10 points are 13 pixels
 INK = "#222222"
@@ -32,6 +37,7 @@ plt.rcParams.update({
     "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.color": "#E4E4E4",
     "grid.linewidth": 0.8, "axes.axisbelow": True, "lines.linewidth": 1.8, "lines.markersize": 6, "figure.dpi": 190,
     "svg.hashsalt": "attnprof", "text.color": INK, "axes.labelcolor": INK, "xtick.color": INK, "ytick.color": INK,
+    "text.parse_math": False,  # a $ in a name is a $
 })
 
 
@@ -40,6 +46,27 @@ def face(color, bytes_from: str):
     if bytes_from == "cupti":
         return color
     return "white" if bytes_from == "counted" else tuple(0.35 * c + 0.65 for c in to_rgb(color))
+
+
+def luminance(color) -> float:
+    """Relative luminance, as contrast is reckoned by WCAG 2."""
+    return sum(w * (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4) for w, c in zip((0.2126, 0.7152, 0.0722), to_rgb(color)))
+
+
+def words(color) -> tuple:
+    """The colour, as dark as text on white needs it: a contrast of 4.5 and more."""
+    rgb = to_rgb(color)
+    while 1.05 / (luminance(rgb) + 0.05) < 4.5:
+        rgb = tuple(0.95 * c for c in rgb)
+    return rgb
+
+
+def held_dots(axes, xs, ys, below: float = 0, color="white") -> None:
+    """White dots inside marks (or `below` points under the top of bars) whose clock was held down."""
+    if len(xs) == 0:
+        return
+    place = offset_copy(axes.transData, axes.figure, y=-below, units="points")
+    axes.plot(xs, ys, color=color, marker="o", linestyle="none", markersize=2.4, markeredgewidth=0, zorder=5, transform=place, gid="held")
 
 
 def order_impls(names) -> list[str]:
@@ -51,8 +78,9 @@ def order_impls(names) -> list[str]:
 def look(impl: str, impls: list[str]) -> tuple[str, str]:
     if impl in IMPLS:
         return IMPLS[impl]
-    unknown = [name for name in impls if name not in IMPLS]
-    return SPARE[unknown.index(impl) % len(SPARE)]
+    place = [name for name in impls if name not in IMPLS].index(impl)
+    colors, markers = SPARE
+    return colors[place % len(colors)], markers[place % len(markers)]
 
 
 def human(value: float, units: list[str], step: float) -> str:
@@ -109,8 +137,40 @@ def end_labels(axes, labels: list[tuple]) -> None:
         places[i] = min(places[i], ceiling)
         ceiling = places[i] - apart
     for at, (_, text, color) in zip(places, sorted(labels)):
-        axes.text(1.02, at, text, transform=axes.get_yaxis_transform(), va="center", color=color, fontweight="bold",
+        axes.text(1.02, at, text, transform=axes.get_yaxis_transform(), va="center", color=words(color), fontweight="bold",
                   fontsize=9.5)
+
+
+PLACES = [(0, 6, "center", "bottom"), (0, -6, "center", "top"), (7, 0, "left", "center"), (-7, 0, "right", "center"),
+          (5, 6, "left", "bottom"), (-5, 6, "right", "bottom"), (5, -6, "left", "top"), (-5, -6, "right", "top")]
+
+
+def place_labels(axes, labels: list[tuple], marks: list[tuple], size: float = 8) -> None:
+    """Writes (x, y, text, colour) beside its point where it covers no mark and no other label; else not at all. To be called
+    when the figure's layout is final."""
+    around = 3.6 * axes.figure.dpi / 72
+    taken = [Bbox.from_bounds(x - around, y - around, 2 * around, 2 * around) for x, y in axes.transData.transform(marks)]
+    for x, y, text, color in labels:
+        for right, up, ha, va in PLACES:
+            label = axes.annotate(text, (x, y), xytext=(right, up), textcoords="offset points", fontsize=size, color=words(color), ha=ha, va=va)
+            box = label.get_window_extent()
+            inside = axes.bbox.x0 <= box.x0 and box.x1 <= axes.bbox.x1 and axes.bbox.y0 <= box.y0 and box.y1 <= axes.bbox.y1
+            if inside and not any(box.overlaps(other) for other in taken):
+                taken.append(box)
+                break
+            label.remove()
+
+
+def save(figure, path: pathlib.Path) -> None:
+    """A PNG has 256 colours: none is off by more than an eye can see, and the file is a third of the size. An SVG has no date
+    inside: the same rows give the same file."""
+    if path.suffix == ".svg":
+        figure.savefig(path, metadata={"Date": None})
+        return
+    drawn = io.BytesIO()
+    figure.savefig(drawn, format="png")
+    few = Image.open(drawn).convert("RGB").quantize(256, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    few.save(path, optimize=True, dpi=(figure.dpi, figure.dpi))
 
 
 def _legend(figure, handles, top: float) -> int:

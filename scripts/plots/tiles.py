@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.colors import LogNorm
 from matplotlib.patches import Patch, Rectangle
 
-from .rows import Group, footer, size_label, with_bytes
+from .rows import Group, footer, size_label, throttle_notes, throttled, with_bytes
 from .style import COMPULSORY, bytes_label, finish, order_impls, plt, time_label
 
 CLASSES = [  # what a message is about, in the order of looking, and the word that fits into a cell
@@ -47,7 +47,20 @@ def _matrix(rows: pd.DataFrame, value: str, tile_ms: list, tile_ns: list) -> np.
     return np.array([[least.get((m, n), np.nan) for n in tile_ns] for m in tile_ms], dtype=float)
 
 
+def _fastest(rows: pd.DataFrame) -> pd.DataFrame:
+    timed = rows[(rows["status"] == "ok") & rows["time_us"].notna()]
+    return timed.sort_values("time_us").drop_duplicates(["tile_m", "tile_n"])
+
+
+def _held(rows: pd.DataFrame) -> set[tuple]:
+    """Tiles to mark: their clock was held down, that of others was not."""
+    timed = _fastest(rows)
+    held = throttled(timed)
+    return set(zip(held["tile_m"], held["tile_n"])) if len(held) < len(timed) else set()
+
+
 def _draw(axes, rows: pd.DataFrame, value: str, label, tile_ms: list, tile_ns: list) -> None:
+    held = _held(rows) if value == "time_us" else set()
     values = _matrix(rows, value, tile_ms, tile_ns)
     low, high = np.nanmin(values), np.nanmax(values)
     level = high < 1.01 * low  # differences that nobody would act on: one colour, no best
@@ -58,7 +71,7 @@ def _draw(axes, rows: pd.DataFrame, value: str, label, tile_ms: list, tile_ns: l
         for j, n in enumerate(tile_ns):
             if not np.isnan(values[i, j]):
                 dark = norm(values[i, j]) > 0.55
-                axes.text(j, i, label(values[i, j]).replace(" ", "\n" if len(tile_ns) > 5 else " "), ha="center", va="center",
+                axes.text(j, i, label(values[i, j]).replace(" ", "\n" if len(tile_ns) > 5 else " ") + (" °" if (m, n) in held else ""), ha="center", va="center",
                           fontsize=size, color="white" if dark else "black", linespacing=0.95)
                 continue
             axes.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, facecolor="#F2F2F2", edgecolor="#C8C8C8", hatch="////", linewidth=0))
@@ -101,5 +114,5 @@ def tiles_figure(group: Group, _options):
         handles.append(Patch(facecolor="#F2F2F2", edgecolor="#C8C8C8", hatch="////", linewidth=0, label="not run"))
     explained = {reason_class(s, m): m for s, m in zip(holes["status"], holes["message"])}
     finish(figure, "Which tile?", group.title, footer(ok), handles,
-           notes=[f"{word}: e.g. {message}" for word, message in sorted(explained.items()) if message])
+           notes=[f"{word}: e.g. {message}" for word, message in sorted(explained.items()) if message] + throttle_notes(_fastest(rows), "tiles", "°" if _held(rows) else ""))
     return figure

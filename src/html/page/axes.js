@@ -16,7 +16,7 @@ function logTicks(low, high, base) {
       if (tick >= low * 0.999 && tick <= high * 1.001) ticks.push(tick);
     }
   }
-  return ticks.length ? ticks : linearTicks(low, high, 3);  // so short an axis that no round number lies on it
+  return ticks.length > 1 ? ticks : linearTicks(low, high, 5);  // so short an axis that hardly a round number lies on it
 }
 /** A scale from [low, high] to [from, to] pixels, with room at its ends; on a linear axis 0 is in sight. */
 function makeScale(values, from, to, log, base, room) {

@@ -7,7 +7,7 @@ function ambiguous() {
   const problems = new Map(), split = [...PANEL];
   for (const extra of PROBLEM) {
     problems.clear();
-    const clash = allRows.some((row) => {
+    const clash = caseRows.some((row) => {
       const point = [...split, "seqlen_q"].map((name) => panelCell(row, name)).join("\x1f");
       const problem = PROBLEM.map((name) => cell(row, name)).join("\x1f");
       if (!problems.has(point)) problems.set(point, problem);
@@ -19,19 +19,18 @@ function ambiguous() {
 }
 const byNumber = (a, b) => (a !== "" && b !== "" && Number.isFinite(a - b) ? a - b : a < b ? -1 : a > b ? 1 : 0);
 const selectors = ambiguous()
-  .map((name) => ({ name, values: [...new Set(allRows.map((row) => panelCell(row, name)))].sort(byNumber) }))
+  .map((name) => ({ name, values: [...new Set(caseRows.map((row) => panelCell(row, name)))].sort(byNumber) }))
   .filter((selector) => selector.values.length > 1);
 
 const choice = {};
 const hidden = new Set();
-/** Rows about one kernel of a launch are parts of a case: in the table, never drawn. */
-const matches = (row, wanted) => cell(row, "kernel") === "" && Object.entries(wanted).every(([name, value]) => panelCell(row, name) === value);
-const chosenRows = () => allRows.filter((row) => matches(row, choice) && !hidden.has(cell(row, "impl")));
+const matches = (row, wanted) => Object.entries(wanted).every(([name, value]) => panelCell(row, name) === value);
+const chosenRows = () => caseRows.filter((row) => matches(row, choice) && !hidden.has(cell(row, "impl")));
 const drawnRows = () => chosenRows().filter(verified);
 
 /** Sets one selector and takes, for the others, what comes closest to the present choice and is in the file. */
 function choose(name, value) {
-  const candidates = allRows.filter((row) => panelCell(row, name) === value);
+  const candidates = caseRows.filter((row) => panelCell(row, name) === value);
   const alike = (row) => selectors.filter((s) => panelCell(row, s.name) === choice[s.name]).length + (verified(row) ? 0.5 : 0);
   const best = candidates.reduce((a, b) => (alike(b) > alike(a) ? b : a));
   for (const selector of selectors) choice[selector.name] = panelCell(best, selector.name);
@@ -54,7 +53,7 @@ function drawControls(redraw) {
     boxes.set(name, select);
     host.append(element("label", {}, `${NAMES[name] || name} `, select));
   }
-  const first = allRows.find(verified) ?? 0;
+  const first = caseRows.find(verified) ?? 0;
   for (const selector of selectors) choice[selector.name] = panelCell(first, selector.name);
   for (const [name, box] of boxes) box.value = choice[name];
 

@@ -17,6 +17,8 @@ function number(row, name) {
 }
 
 const allRows = [...Array(data.row_count).keys()];
+/** Rows about whole launches. A row about one kernel is a part of such a row: in the table, never drawn, in no choice. */
+const caseRows = allRows.filter((row) => cell(row, "kernel") === "");
 const unverified = new Map(data.unverified.map((entry) => [entry.row, entry]));
 const verified = (row) => !unverified.has(row);
 
@@ -51,6 +53,20 @@ function servedByCache(row) {
 
 /** Time, unless the timer could not tell it from nothing. */
 const timeOf = (row) => (cell(row, "below_resolution") === "1" ? null : number(row, "time_us"));
+
+/** The clock was held down while the row was measured: its times are longer than those of a cool or less limited chip. */
+const throttled = (row) => cell(row, "throttle") !== "";
+const THROTTLES = { sw_power_cap: "power cap", hw_power_brake: "power brake", sw_thermal: "heat", hw_thermal: "heat", hw_slowdown: "hardware slowdown", sync_boost: "sync boost" };
+const clockRead = (row) => throttled(row) || number(row, "sm_clock_mhz") !== null;
+/** "12 of 36 points ran below the boost clock (power cap): dot inside."; "" when none did. Rows of which nobody read the clock
+ * (other tools wrote them) are counted apart: they may have been held down too. */
+function throttleText(rows, noun = "point", mark = "dot inside") {
+  const held = rows.filter(throttled), read = rows.filter(clockRead), others = rows.length - read.length;
+  if (!held.length) return "";
+  const why = new Set(held.flatMap((row) => cell(row, "throttle").split("|")).map((name) => THROTTLES[name] || name));
+  return ` ${held.length} of ${plural(read.length, noun)} ran below the boost clock (${[...why].join(", ")})${mark ? `: ${mark}` : ""}.`
+    + (others ? ` The clock of ${others} ${others === 1 ? "other was" : "others was"} not read.` : "");
+}
 
 /** What must fit: operands, results (LSE in fp32) and workspace. */
 function memoryOf(row) {

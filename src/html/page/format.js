@@ -21,6 +21,8 @@ function sizeText(n) {
 /** 1.48x, 14.8x, 148x */
 const ratioText = (ratio) => `${digits(ratio)}x`;
 
+const plural = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
+
 /** A new element; attributes by name, children as elements or text. */
 function element(name, attributes = {}, ...children) {
   const node = document.createElement(name);
@@ -30,6 +32,8 @@ function element(name, attributes = {}, ...children) {
   node.append(...children);
   return node;
 }
+/** Words with `commands` in them, as nodes. */
+const withCode = (text) => text.split("`").map((part, i) => (i % 2 ? element("code", {}, part) : part));
 function svg(name, attributes = {}, text = null) {
   const node = document.createElementNS("http://www.w3.org/2000/svg", name);
   for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);

@@ -4,14 +4,16 @@ const LOOKS = {
   "flash3-roles": ["rung2", "right"], "flash3-turns": ["rung3", "cross"], flash3: ["flash3", "diamond"], cudnn: ["cudnn", "down"],
   "torch-flash": ["torch-flash", "up"], "torch-cudnn": ["torch-cudnn", "down"], "torch-math": ["torch-math", "plus"],
 };
-const SPARE = [["spare1", "pentagon"], ["spare2", "up"], ["spare3", "square"]];
+/** For names that are not known: fifteen looks before one comes again. */
+const SPARE = { colors: ["spare1", "spare2", "spare3"], shapes: ["pentagon", "up", "square", "diamond", "down"] };
+const spare = (i) => [SPARE.colors[i % SPARE.colors.length], SPARE.shapes[i % SPARE.shapes.length]];
 const known = Object.keys(LOOKS);
 const rank = (impl) => (known.includes(impl) ? known.indexOf(impl) : known.length);
-const impls = [...new Set(allRows.map((row) => cell(row, "impl")))].sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
+const impls = [...new Set(caseRows.map((row) => cell(row, "impl")))].sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
 const unknown = impls.filter((impl) => !LOOKS[impl]);
 
 function look(impl) {
-  const [name, shape] = LOOKS[impl] || SPARE[unknown.indexOf(impl) % SPARE.length];
+  const [name, shape] = LOOKS[impl] || spare(unknown.indexOf(impl));
   return { color: `var(--${name})`, shape };
 }
 

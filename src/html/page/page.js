@@ -16,16 +16,16 @@ function drawEnvironment() {
   const facts = ["hostname", "threads", "compute_capability", "driver", "cuda", "library", "ecc", "power_limit_w", "sm_clock_mhz", "throttle", "device_uuid", "tool_version", "timestamp"]
     .filter((name) => allRows.some((row) => cell(row, name) !== ""));
   const devices = [...new Set(allRows.map(deviceOf))];
-  plainTable(byId("machines"), ["device", ...facts, "rows"], devices.map((device) => {
-    const rows = allRows.filter((row) => deviceOf(row) === device);
-    return [device, ...facts.map((name) => spread(rows, name)), String(rows.length)];
-  }));
-  for (const column of data.columns.filter((c) => c.same && c.name !== "command")) {
+  const of = new Map(devices.map((device) => [device, allRows.filter((row) => deviceOf(row) === device)]));
+  // Devices are the columns: they are few, the facts are many, and a phone or a sheet of paper is narrow.
+  plainTable(byId("machines"), ["device", ...devices], [...facts.map((name) => [name, ...devices.map((device) => spread(of.get(device), name))]),
+    ["rows", ...devices.map((device) => String(of.get(device).length))]]);
+  for (const column of data.columns.filter((c) => c.same && !["command", "device_name", ...facts].includes(c.name))) {
     byId("constants").append(element("dt", { title: column.meaning || null }, column.name), element("dd", {}, `${column.same}${column.unit && !"0/1".includes(column.unit) ? ` ${column.unit}` : ""}`));
   }
   const counts = { cupti: "by hardware counters (CUPTI), in a run apart from the timing", counted: "counted by the host implementation, at the boundary between main memory and its tiles: no hardware counter" };
   const sources = Object.entries(counts).map(([name, how]) => [allRows.filter((row) => cell(row, "bytes_source") === name).length, name, how]).filter(([n]) => n)
-    .map(([n, name, how]) => `HBM bytes, ${n} rows (${name}): ${how}.`);
+    .map(([n, name, how]) => `HBM bytes, ${plural(n, "row")} (${name}): ${how}.`);
   sources.push("Times: measured, median of one launch, without counters. time_lo_us and time_hi_us: its 95% interval.");
   sources.push("model_*, min_hbm_bytes, executed_flops, exp_count: computed from the schedule and the shape, not measured.");
   byId("sources").append(...sources.map((text) => element("li", {}, text)));
@@ -34,7 +34,7 @@ function drawEnvironment() {
 function drawComparison() {
   if (!data.sentences.length && !data.pairs.length) return;
   byId("comparison").hidden = false;
-  byId("comparison-hint").textContent = data.sentences_hint;
+  byId("comparison-hint").replaceChildren(...withCode(data.sentences_hint));
   byId("sentences").append(...data.sentences.map((text) => element("li", {}, text)));
   for (const group of data.pairs) {
     byId("pairs").append(element("details", {}, element("summary", {}, `${group.title}: ${group.lines.length} ${group.lines.length === 1 ? "pair" : "pairs"}`), element("ul", {}, ...group.lines.map((text) => element("li", {}, text)))));
@@ -56,8 +56,11 @@ function redraw() {
 }
 
 const statuses = new Map();
-for (const row of allRows) statuses.set(cell(row, "status"), (statuses.get(cell(row, "status")) || 0) + 1);
-byId("summary").textContent = `${allRows.length} rows of ${data.file}: ${[...statuses].map(([status, n]) => `${n} ${status}`).join(", ")}. ${[...new Set(allRows.map(deviceOf))].join("; ")}.`;
+for (const row of caseRows) statuses.set(cell(row, "status"), (statuses.get(cell(row, "status")) || 0) + 1);
+const versions = [...new Set(allRows.map((row) => cell(row, "tool_version")).filter(Boolean))].map((version) => (/^\d/.test(version) ? `attnprof ${version}` : version));
+const kernelRows = allRows.length - caseRows.length;
+byId("summary").textContent = `${plural(caseRows.length, "row")} of ${data.file}${statuses.size ? ": " : ""}${[...statuses].map(([status, n]) => `${n} ${status}`).join(", ")}. ${[...new Set(allRows.map(deviceOf))].join("; ")}. ${versions.join(", ")}${versions.length ? "." : ""}`
+  + (kernelRows ? ` ${plural(kernelRows, "more row")} about single kernels of these launches: in the table, not in the charts.` : "");
 byId("made").textContent = `Made by attnprof ${data.version} report. This page is one file and loads nothing.`;
 for (const note of data.notes) byId("summary").after(element("p", { class: "notice" }, note));
 
@@ -72,3 +75,9 @@ addEventListener("resize", () => {
   if (innerWidth !== width) redraw();
   width = innerWidth;
 });
+for (const paper of [true, false]) {
+  addEventListener(paper ? "beforeprint" : "afterprint", () => {
+    onPaper = paper;
+    redraw();
+  });
+}

@@ -1,6 +1,7 @@
-// The rows as a table: sorted by a click on a heading, filtered by words and conditions.
+// The rows as a table: sorted by a click on a heading, filtered by words and conditions. Rows about one kernel of a launch
+// follow the row of their launch, paler, with the kernel's name.
 const FIRST = ["device_name", "impl", "pass", "dtype", "batch", "heads", "kv_heads", "seqlen_q", "seqlen_kv", "head_dim", "causal", "window", "cache", "tile_m", "tile_n",
-  "status", "time_us", "tflops", "hbm_read_bytes", "hbm_write_bytes", "bytes_source", "model_bytes_err_pct", "workspace_bytes", "rel_err", "message"];
+  "kernel", "status", "time_us", "tflops", "hbm_read_bytes", "hbm_write_bytes", "bytes_source", "model_bytes_err_pct", "workspace_bytes", "rel_err", "message"];
 const AT_ONCE = 500;
 const tableState = { sort: null, down: false, limit: AT_ONCE };
 
@@ -45,26 +46,30 @@ function sorted(rows) {
 function shownColumns() {
   const all = document.getElementById("all-columns").checked;
   const copies = { kv_heads: "heads", seqlen_kv: "seqlen_q" };  // columns that mostly say the same as another
-  const varying = (name) => name === "status" || (byName.get(name).same === undefined
+  const varying = (name) => name === "status" || name === "kernel" || allRows.length === 1 || (byName.get(name).same === undefined
     && !(copies[name] && allRows.every((row) => cell(row, name) === cell(row, copies[name]))));
   return all ? data.columns.map((c) => c.name) : FIRST.filter((name) => byName.has(name) && varying(name));
 }
 
 function rowElement(row, names) {
   const bad = !verified(row);
-  return element("tr", { class: bad ? "unverified" : null, title: bad ? unverified.get(row).why : null, "data-row": row }, ...names.map((name) => {
+  const part = cell(row, "kernel") !== "";
+  return element("tr", { class: bad ? "unverified" : part ? "part" : null, title: bad ? unverified.get(row).why : null, "data-row": row }, ...names.map((name) => {
     const text = cell(row, name), short = shortText(name, text);
     const interval = name === "time_us" && cell(row, "time_lo_us") !== "" ? `, 95% interval ${cell(row, "time_lo_us")} to ${cell(row, "time_hi_us")}` : "";
     return element("td", { class: numericColumns.has(name) ? "number" : text.length > 40 ? "text" : null, title: short === text ? null : text + interval }, short);
   }));
 }
 
+/** A name may go on in the next line after an underscore, where the table must be narrow: on paper. */
+const breakable = (name) => name.split("_").flatMap((part, i) => (i ? ["_", element("wbr"), part] : [part]));
+
 function drawTable() {
   const names = shownColumns();
   const rows = sorted(allRows.filter(makeFilter(document.getElementById("filter").value)));
   const head = element("tr", {}, ...names.map((name) => {
     const { unit, meaning } = byName.get(name), active = tableState.sort === name;
-    const button = element("button", { type: "button", title: meaning || null }, name, unit && unit !== "us" && unit !== "bytes" ? element("small", {}, unit) : "");
+    const button = element("button", { type: "button", title: meaning || null }, ...breakable(name), unit && unit !== "us" && unit !== "bytes" ? element("small", {}, unit) : "");
     button.addEventListener("click", () => {
       tableState.down = active && !tableState.down;
       tableState.sort = name;
@@ -75,7 +80,8 @@ function drawTable() {
   }));
   const body = element("tbody", {}, ...rows.slice(0, tableState.limit).map((row) => rowElement(row, names)));
   document.getElementById("table").replaceChildren(element("thead", {}, head), body);
-  document.getElementById("count").textContent = rows.length === allRows.length ? `${rows.length} rows` : `${rows.length} of ${allRows.length} rows`;
+  document.getElementById("count").textContent = rows.length === allRows.length ? plural(rows.length, "row") : `${rows.length} of ${allRows.length} rows`;
+  document.getElementById("cut").textContent = rows.length <= tableState.limit ? "" : `The first ${tableState.limit} of ${rows.length} rows.`;
   const more = document.getElementById("more");
   more.hidden = rows.length <= tableState.limit;
   more.textContent = `show all ${rows.length} rows`;

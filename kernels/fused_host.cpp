@@ -26,8 +26,7 @@
 namespace attnprof {
 namespace {
 
-/// Bound on the scratch of one thread: far beyond any cache, so that odd tiles can be measured, yet no danger
-/// to memory.
+/// Bound on the scratch of one thread where no cache size is known.
 constexpr int64_t kMaxScratchBytes = int64_t{256} << 20;
 
 int64_t scratch_bytes(const Problem& p, int64_t tile_m, int64_t tile_n) {
@@ -74,9 +73,15 @@ Unsupported supports(const Case& c, const DeviceInfo& device) {
     return fmt::format("tile {}x{}: each side must be at least 1", config.tile_m, config.tile_n);
   }
   const int64_t bytes = scratch_bytes(p, config.tile_m, config.tile_n);
-  if (bytes > kMaxScratchBytes) {
-    return fmt::format("tile {}x{} with head_dim {} needs {} bytes of scratch per thread; the limit is {}",
-                       config.tile_m, config.tile_n, p.head_dim, bytes, kMaxScratchBytes);
+  // Beyond the last cache the working set itself goes to main memory, and nobody counts that.
+  const int64_t cache = device.last_level_cache_bytes;
+  const int64_t limit = cache > 0 ? cache / std::max(1, device.multiprocessors) : kMaxScratchBytes;
+  if (bytes > std::max(limit, device.smem_per_block_bytes)) {
+    return fmt::format(
+        "tile {}x{} with head_dim {} needs {} bytes a thread, its share of the last-level cache is {}: the "
+        "rest "
+        "would go to main memory uncounted",
+        config.tile_m, config.tile_n, p.head_dim, bytes, limit);
   }
   return std::nullopt;
 }

@@ -83,6 +83,12 @@ TEST_CASE("time that no kernel covers is launch time", "[attribution]") {
 
   r.kernels_us = 9.5;  // now the gaps are what is left
   CHECK(*attribute(r, h200()).launch_us == 2);
+  r.time_us = 6700;  // throttled, where the run that timed the kernel was not
+  r.kernels_us = 6100;
+  r.gaps_us = 0;
+  r.launches = 1;
+  CHECK(*attribute(r, h200()).launch_us == 10);
+  r.launches.reset();
   r.kernels_us.reset();
   r.gaps_us.reset();
   CHECK_FALSE(attribute(r, h200()).launch_us);

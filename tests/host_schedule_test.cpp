@@ -195,7 +195,23 @@ TEST_CASE("What cannot run is refused by name", "[host][cli]") {
   const Unsupported reason = fused_host().supports(wide, device().info());
   REQUIRE(reason);
   CHECK(reason->find("1048576x1048576") != std::string::npos);
-  CHECK(reason->find("268435456") != std::string::npos);
+
+  // Two threads share the last cache: a tile of more than half of it would count bytes that are not all there
+  // are.
+  DeviceInfo info = device().info();
+  info.multiprocessors = 2;
+  info.smem_per_block_bytes = 1 << 20;
+  const auto refusal = [&info](int tile, int64_t cache_bytes) {
+    info.last_level_cache_bytes = cache_bytes;
+    Problem long_one = problem(DType::bf16, 1 << 16, 64);
+    return fused_host().supports(resolved(long_one, fused_host(), {tile, tile, 0, 0}), info);
+  };
+  CHECK_FALSE(refusal(512, 32 << 20));
+  REQUIRE(refusal(1 << 16, 32 << 20));
+  CHECK(refusal(1 << 16, 32 << 20)->find("last-level cache is 16777216") != std::string::npos);
+  CHECK_FALSE(refusal(1 << 16, int64_t{1} << 30));
+  CHECK_FALSE(refusal(128, 1 << 10));  // what the implementation chooses by itself is never refused
+  CHECK_FALSE(refusal(1 << 16, 0));    // unknown
 }
 
 TEST_CASE("The CPU is not bound by what fits a GPU block", "[host][shape]") {

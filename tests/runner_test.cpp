@@ -143,6 +143,16 @@ TEST_CASE("samples of one turn alone do not end sampling: an interval counts fro
   CHECK(f.run({row_of(f.right, small())}).front().time->samples == 8);
 }
 
+TEST_CASE("a case that no check could judge is not measured", "[runner]") {
+  Fixture f;
+  Problem p = small();
+  p.scale = 1e7;
+  const Record record = f.run({row_of(f.right, p)}).front();
+  CHECK(record.status == Status::unsupported);
+  CHECK(record.message.find("cannot be verified") == 0);
+  CHECK_FALSE(record.time);
+}
+
 TEST_CASE("a rest is a multiple of the sample before it, and none unless asked for", "[runner]") {
   Fixture f;
   f.device.next_sample_us = [](int i) { return i == 0 ? 400.0 : 100.0; };  // the first is the warm-up's

@@ -97,3 +97,14 @@ TEST_CASE("merge reads one of its files from standard input", "[cli][merge]") {
   CHECK(shell("echo schema,impl | " + program + "merge - -o /dev/null 2>" + folder.file("err")) == 2);
   CHECK(slurp(folder.file("err")).rfind("attnprof: (stdin): ", 0) == 0);
 }
+
+TEST_CASE("a shard of which no row fits into memory is no job that failed", "[cli]") {
+  const std::string sweep =
+      "sweep --device cpu --head-dim 32 --impl naive --heads 64 --batch 64 --seqlen 1024k,2048k --quiet "
+      "--csv -";
+  CHECK(run_program(sweep).exit_code == 3);
+  const Outcome shard = run_program(sweep + " --shard 1/2");
+  CHECK(shard.exit_code == 0);
+  CHECK(shard.out.find("oom") != std::string::npos);
+  CHECK(shard.err.find("nothing was measured") != std::string::npos);
+}

@@ -210,6 +210,22 @@ TEST_CASE("one wrong element among thousands is found by its own bound", "[verif
   CHECK(r.message.find("query 77, column 63") != std::string::npos);
 }
 
+TEST_CASE("scores whose rounding moves the result by half of it cannot be verified, and nothing passes then",
+          "[verify]") {
+  Problem p = problem(DType::fp32, 256);
+  CHECK_FALSE(unverifiable(p, true));
+  p.scale = 1;
+  CHECK_FALSE(unverifiable(p, false));
+  p.scale = 1e6;
+  REQUIRE(unverifiable(p, false));
+  CHECK(unverifiable(p, false)->find("scale 1e+06") != std::string::npos);
+  CHECK(tolerance(p, false) > 1);  // all zeros would be within it
+  p.dtype = DType::bf16;
+  p.scale = 16;  // rounding a stored S to bf16 is what moves it; a fused kernel stores none
+  CHECK(unverifiable(p, true));
+  CHECK_FALSE(unverifiable(p, false));
+}
+
 TEST_CASE("a wrong log-sum-exp fails though the output is right", "[verify]") {
   const Problem p = problem(DType::bf16, 100);
   Tensors4 t(p);

@@ -78,7 +78,11 @@ std::string invalid_text(const Part& p, const AttributionInput& row) {
 std::optional<double> uncovered_us(const AttributionInput& row, const Ceilings& ceilings) {
   std::optional<double> us;
   if (usable(row.gaps_us)) us = row.gaps_us;
-  if (usable(row.kernels_us)) us = std::max(us.value_or(0), *row.time_us - *row.kernels_us);
+  if (usable(row.kernels_us)) {
+    const double gaps = us.value_or(0);
+    const double most = kMostAroundKernelUs * std::max(1.0, row.launches.value_or(1));
+    us = gaps + std::clamp(*row.time_us - *row.kernels_us - gaps, 0.0, most);
+  }
   if (!us && usable(row.launches) && ceilings.launch_us) us = *row.launches * ceilings.launch_us->rate;
   return us;
 }

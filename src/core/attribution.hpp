@@ -41,6 +41,9 @@ struct AttributionInput {
 constexpr double kInvalidSharePct = 105;
 /// From this share on a resource counts as what limits the case: it is busy for more than half of the time.
 constexpr double kNearCeilingPct = 50;
+/// Time around a kernel, of its launch and of the events that time it: 3 to 6 us were seen on an H200. What
+/// is missing beyond it is no idle time: kernels_us is of another run, whose clock may have been higher.
+constexpr double kMostAroundKernelUs = 10;
 /// Parts of several kernels that add up to the time, give or take this, ran one after another.
 constexpr double kSerialTolerancePct = 15;
 
@@ -50,8 +53,9 @@ struct Attribution {
   std::optional<double> hbm_us;     ///< bytes over copy bandwidth
   std::optional<double> matrix_us;  ///< executed FLOPs over the matrix rate
   std::optional<double> exp_us;     ///< exponentials over the exp rate
-  std::optional<double> launch_us;  ///< covered by no kernel: the larger of gaps_us and time_us - kernels_us,
-                                    ///< or launches times the launch ceiling where neither was measured
+  std::optional<double> launch_us;  ///< covered by no kernel: gaps_us, and what time_us has beyond them and
+                                    ///< kernels_us, up to kMostAroundKernelUs a launch; or launches times the
+                                    ///< launch ceiling where neither was measured
   std::optional<double> hbm_pct, matrix_pct, exp_pct,
       launch_pct;                     ///< of time_us: share of the ceiling reached
   std::optional<double> sum_us;       ///< of the parts that are known

@@ -20,6 +20,8 @@
 // three times this estimate is both safe and sharp; tests hold simulated kernels against it from both sides.
 #include "core/reference.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -141,6 +143,17 @@ double tolerance(const Problem& p, bool materialized) {
   if (p.dtype == DType::fp32) return kSafety * fp32;
   const double of_scores = materialized ? s_eff * s_eff : 0.0;
   return kSafety * (kRmsOfRounding * unit_roundoff(p.dtype) * std::sqrt(2 + of_scores) + fp32);
+}
+
+std::optional<std::string> unverifiable(const Problem& p, bool materialized) {
+  constexpr double kHalf = 0.5;  // all zeros are off by 1
+  const double bound = tolerance(p, materialized);
+  if (bound < kHalf) return std::nullopt;
+  return fmt::format(
+      "cannot be verified: at scale {:.4g} the scores are so large that their rounding alone may move the "
+      "result by "
+      "{:.3g} of it; a smaller --scale can be checked",
+      softmax_scale(p), bound);
 }
 
 }  // namespace attnprof

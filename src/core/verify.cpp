@@ -234,6 +234,7 @@ VerifyResult verify(const Problem& p, const TensorReader& tensors, const VerifyO
     judge.complaint = fmt::format("relative error {:.3g} over {} rows is above {:.3g}", result.rel_err,
                                   result.rows_checked, result.tolerance);
   }
+  if (judge.complaint.empty()) judge.complaint = unverifiable(p, options.materialized).value_or("");
   result.message = judge.complaint;
   result.passed = judge.complaint.empty();
   return result;

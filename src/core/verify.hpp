@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "core/problem.hpp"
@@ -20,6 +22,10 @@ double reference_row(const Problem& p, int64_t i, const void* q_row, const void*
 /// and the length; the reasoning stands in reference.cpp. `materialized` is for baselines that round S and P
 /// to the dtype.
 double tolerance(const Problem& p, bool materialized);
+
+/// Why no check could tell a right result from a wrong one: scores so large that their own rounding moves the
+/// result by half of it or more. Nothing when it can be checked.
+std::optional<std::string> unverifiable(const Problem& p, bool materialized);
 
 /// Gives the verifier access to tensors wherever they live. Offsets and counts in elements.
 struct TensorReader {

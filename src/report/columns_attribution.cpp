@@ -46,8 +46,10 @@ std::vector<Column> attribution_columns() {
       {"exp_us", "us", "exp_count over ceiling_exp_gops", false,
        [](R r) { return share(r, &Attribution::exp_us); }},
       {"idle_us", "us",
-       "part of time_us in which no kernel ran: the larger of gaps_us and time_us - kernels_us", false,
-       [](R r) { return share(r, &Attribution::launch_us); }},
+       "part of time_us in which no kernel ran: gaps_us, and what is left of time_us beyond them and "
+       "kernels_us, up to 10 "
+       "us a kernel (kernels_us is of another run, whose clock may have been higher)",
+       false, [](R r) { return share(r, &Attribution::launch_us); }},
       {"overlap_pct", "%",
        "how far the parts hid each other: 0 when time_us is their sum, 100 when it is the largest of them",
        false, [](R r) { return share(r, &Attribution::overlap_pct); }},

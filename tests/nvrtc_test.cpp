@@ -268,6 +268,17 @@ TEST_CASE("PTX for a device newer than the compiler is text that names its targe
   CHECK(ptx.code.find(".target sm_") != std::string::npos);
 }
 
+TEST_CASE("the compiler's own cache, which gives no log, is not asked where there is one", "[nvrtc]") {
+  const auto asks_no_cache = [](NvrtcVersion version) {
+    const auto options = compile_options(kTestKernel, {"sm_90a", false, ""}, version);
+    return std::count(options.begin(), options.end(), "--no-cache") == 1;
+  };
+  CHECK_FALSE(asks_no_cache({12, 6}));  // does not know the option
+  CHECK_FALSE(asks_no_cache({12, 8}));
+  CHECK(asks_no_cache({12, 9}));
+  CHECK(asks_no_cache({13, 0}));
+}
+
 TEST_CASE("registers, spills and shared memory are read off the ptxas text", "[nvrtc]") {
   const KernelResources r = parse_ptxas(
       "ptxas info    : 0 bytes gmem\n"

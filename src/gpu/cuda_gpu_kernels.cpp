@@ -110,10 +110,12 @@ void CudaGpu::load(Entry& entry, const KernelSpec& spec) {
   // Of this kernel alone, where the ptxas log covers all of the file. Local memory holds spills; a kernel
   // with arrays that are indexed at run time has local memory without a spill, so the log decides where there
   // is one.
-  loaded->resources = {.registers_per_thread = attribute(CU_FUNC_ATTRIBUTE_NUM_REGS),
-                       .spill_bytes = entry.binary->target.ptx ? attribute(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)
-                                                               : entry.binary->resources.spill_bytes,
-                       .smem_bytes = attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)};
+  const KernelResources& logged = entry.binary->resources;
+  const bool has_log = !entry.binary->target.ptx && logged.registers_per_thread > 0;
+  loaded->resources = {
+      .registers_per_thread = attribute(CU_FUNC_ATTRIBUTE_NUM_REGS),
+      .spill_bytes = has_log ? logged.spill_bytes : attribute(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES),
+      .smem_bytes = attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)};
   loaded->compile_ms = entry.binary->compile_ms;
   loaded->name = describe(spec);
   loaded->note = entry.binary->target.note;

@@ -154,11 +154,15 @@ std::optional<CompileTarget> choose_target(int compute_capability, const std::ve
                                    same_major ? "sm" : "compute", best)};
 }
 
-std::vector<std::string> compile_options(const KernelSpec& spec, const CompileTarget& target) {
+std::vector<std::string> compile_options(const KernelSpec& spec, const CompileTarget& target,
+                                         NvrtcVersion nvrtc) {
   std::vector<std::string> options{
       "--gpu-architecture=" + target.arch, "--std=c++20", "-lineinfo",
       "-default-device"};  // plain functions shared with the host are device functions
   if (!target.ptx) options.push_back("--ptxas-options=-v");
+  // NVRTC's own cache gives code without the log, which says what was spilled; and there is ours
+  // (CubinCache).
+  if (nvrtc >= NvrtcVersion{12, 9}) options.push_back("--no-cache");
   for (const auto& [name, value] : spec.defines) options.push_back("-D" + name + "=" + value);
   return options;
 }
@@ -179,7 +183,7 @@ CompiledCubin compile_for_arch(const KernelSpec& spec, int compute_capability, c
   }
 
   const std::vector<const EmbeddedSource*> files = dependencies(sources, *root);
-  const std::vector<std::string> options = compile_options(spec, *target);
+  const std::vector<std::string> options = compile_options(spec, *target, {api->major, api->minor});
   std::string identity = fmt::format("nvrtc {}.{}\n", api->major, api->minor);
   for (const std::string& option : options) identity += option + '\n';
   for (const EmbeddedSource* file : files) {

@@ -1,6 +1,7 @@
 // From a KernelSpec to machine code for one architecture, through NVRTC; no GPU is needed.
 #pragma once
 
+#include <compare>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,9 +34,16 @@ struct CompiledCubin {
   double compile_ms = 0;      ///< 0 when it came from the cache
 };
 
+struct NvrtcVersion {
+  int major = 0;
+  int minor = 0;
+  auto operator<=>(const NvrtcVersion&) const = default;
+};
+
 /// Everything that a binary depends on besides the source: part of the cache key.
 /// --use_fast_math is not among them: kernels name the fast operations they mean (ex2.approx and so on).
-std::vector<std::string> compile_options(const KernelSpec& spec, const CompileTarget& target);
+std::vector<std::string> compile_options(const KernelSpec& spec, const CompileTarget& target,
+                                         NvrtcVersion nvrtc);
 
 /// Compiles `spec` for a device of `compute_capability` (90 for 9.0), or takes it from `cache`. `sources`
 /// holds every file it may include. Thread-safe. Throws CaseError: NVRTC is missing; it has no code for this

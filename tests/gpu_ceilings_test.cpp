@@ -61,10 +61,10 @@ TEST_CASE("the ceilings of a GPU fit each other and its datasheet", "[gpu]") {
   if (const auto model = match_gpu_model(gpu->info())) {
     // Nothing beats the datasheet; what falls far short was not measured well.
     CHECK(value(list, "fp32_fma") < 1.03 * model->fp32_tflops);
-    CHECK(value(list, "fp32_fma") > 0.75 * model->fp32_tflops);
+    CHECK(value(list, "fp32_fma") > 0.7 * model->fp32_tflops);
     const double exp_peak = 16e-3 * model->multiprocessors * model->boost_ghz * 1e3;
     CHECK(value(list, "exp") < 1.03 * exp_peak);
-    CHECK(value(list, "exp") > 0.75 * exp_peak);
+    CHECK(value(list, "exp") > 0.7 * exp_peak);
     CHECK(copy < model->hbm_gbps);
     CHECK(value(list, "read") < model->hbm_gbps);
     CHECK(value(list, "write") < 1.05 * model->hbm_gbps);

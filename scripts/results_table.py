@@ -23,6 +23,7 @@ NEEDED = ["impl", "status", "seqlen_q", "head_dim", "causal", "time_us", "tflops
           "bytes_source", "model_hbm_bytes"]
 # One table holds one of each; batch and heads follow from the sizing that the paper uses.
 SAME = ["device_name", "pass", "dtype", "window", "fill", "cache"]
+SAME_IF_THERE = ["rest"]  # not in files of older versions
 NOTHING = "–"
 
 
@@ -47,8 +48,8 @@ class Results:
         good = [row for row in rows if row["status"] == "ok" and row["time_us"]]
         if not good:
             raise TableError(f"{path}: no row with status ok")
-        for column in SAME:
-            values = sorted({row[column] for row in good})
+        for column in SAME + SAME_IF_THERE:
+            values = sorted({row.get(column) or "none" for row in good})
             if len(values) > 1:
                 raise TableError(f"{path}: one table needs one {column}, the file has {', '.join(values)}")
         self.best: dict[tuple, dict] = {}

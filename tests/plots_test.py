@@ -153,6 +153,16 @@ def test_devices_and_dtypes_never_share_a_figure(tmp_path):
     assert len({g.suffix for g in groups}) == 3
 
 
+def test_rows_with_rests_have_a_figure_of_their_own(tmp_path):
+    rows = pair() + [r | {"rest": 3} for r in pair()]
+    groups = plot_rows.group_rows(plot_rows.read_files([write(tmp_path / "a.csv", rows)], ["time"]))
+    assert [g.title.rsplit(", ", 1)[1] for g in groups] == ["no rests", "rests of 3x"]
+    assert "rests of 3x" in plot_rows.footer(groups[1].rows) and "rests" not in plot_rows.footer(groups[0].rows)
+    older = write(tmp_path / "b.csv", pair(), header=[c for c in COLUMNS if c != "rest"])
+    (group,) = plot_rows.group_rows(plot_rows.read_files([older], ["time"]))
+    assert "rests" not in group.title
+
+
 def test_problems_of_other_size_at_the_same_length_are_split(tmp_path):
     rows = pair() + [r | {"heads": 16, "kv_heads": 16} for r in pair()]
     groups = plot_rows.group_rows(plot_rows.read_files([write(tmp_path / "a.csv", rows)], ["time"]))

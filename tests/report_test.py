@@ -134,6 +134,14 @@ def test_selectors_choose_the_rows_and_never_mix_devices(tmp_path, browser):
     assert browser.run("document.getElementById('choose-head_dim').value") == "64" and browser.run("document.getElementById('choose-causal').value") == "1"
 
 
+def test_rows_with_rests_are_a_choice_of_their_own(tmp_path, browser):
+    browser.open(page(tmp_path, pair() + [r | {"rest": 3} for r in pair()]))
+    assert browser.texts("#choose-rest option") == ["none", "3"]
+    assert drawn(browser, "time") == [0, 1, 2, 3]
+    browser.choose("#choose-rest", "3")
+    assert drawn(browser, "time") == [4, 5, 6, 7]
+
+
 def test_two_devices_of_one_name_are_two_choices(tmp_path, browser):
     rows = pair() + [r | {"device_uuid": "GPU-2"} for r in pair()]
     browser.open(page(tmp_path, rows))

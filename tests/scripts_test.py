@@ -215,7 +215,7 @@ def test_tables_leave_out_what_failed_and_what_was_only_counted(tmp_path):
     assert "HBM bytes" not in counted and "fewer bytes" not in counted
 
 
-@pytest.mark.parametrize("second, message", [({"device_name": "Other GPU"}, "one device_name"), ({"dtype": "fp16"}, "one dtype"),
+@pytest.mark.parametrize("second, message", [({"device_name": "Other GPU"}, "one device_name"), ({"dtype": "fp16"}, "one dtype"), ({"rest": 3}, "one rest, the file has 3, none"),
                                              ({"impl": "flash2", "batch": 7}, "two problems")])
 def test_unlike_rows_never_share_a_table(tmp_path, second, message):
     path = write(tmp_path / "r.csv", [row(), row(**second)])

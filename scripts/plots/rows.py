@@ -10,7 +10,7 @@ class PlotError(Exception):
     """One line for the user: which file, what is wrong."""
 
 
-TEXT = ["status", "message", "impl", "pass", "dtype", "fill", "cache", "device", "device_name", "device_uuid", "tool_version", "bytes_source", "library", "throttle"]
+TEXT = ["status", "message", "impl", "pass", "dtype", "fill", "cache", "rest", "device", "device_name", "device_uuid", "tool_version", "bytes_source", "library", "throttle"]
 COUNTS = ["batch", "heads", "kv_heads", "seqlen_q", "seqlen_kv", "head_dim", "causal", "window"]
 ALWAYS = ["status", "impl", "pass", "dtype", "device_name", "tool_version", *COUNTS]
 TIME = ["time_us", "time_lo_us", "time_hi_us"]
@@ -144,7 +144,7 @@ def _ambiguous(rows: pd.DataFrame, split: list[str]) -> bool:
 
 def group_rows(rows: pd.DataFrame) -> list[Group]:
     """Splits by device and by everything else that would put two problems on one point."""
-    split = ["device_name", "device_uuid", "pass", "dtype", "window", "fill", "cache"]
+    split = ["device_name", "device_uuid", "pass", "dtype", "window", "fill", "cache", "rest"]
     for column in ["heads", "kv_heads", "batch", "seqlen_kv"]:
         if _ambiguous(rows, split):
             split.append(column)
@@ -156,13 +156,20 @@ def group_rows(rows: pd.DataFrame) -> list[Group]:
         values = dict(zip(split, key))
         title = f"{values['device_name']}, {values['pass']} {values['dtype']}"
         for column in split[4:]:
-            if column in varying or (column == "window" and values[column]):
+            if column == "rest":
+                title += f", {rest_text(values[column])}" if column in varying else ""
+            elif column in varying or (column == "window" and values[column]):
                 title += f", {column.replace('_', ' ')} {values[column]}"
         suffix = "".join(f"-{_slug(str(values[column]))}" for column in varying)
         same = sum(1 for group in groups if group.suffix.split("~")[0] == suffix)  # names that differ in signs alone
         suffix += f"~{same + 1}" if same else ""
         groups.append(Group(part, title, suffix))
     return groups
+
+
+def rest_text(rest: str) -> str:
+    """Of the column `rest`: '3' is a pause before each sample of three times its duration."""
+    return f"rests of {rest}x" if rest else "no rests"
 
 
 def _slug(text: str) -> str:
@@ -187,6 +194,8 @@ def footer(rows: pd.DataFrame) -> str:
     cache = [c for c in rows["cache"].unique() if c]
     if len(cache) == 1:
         parts.append(f"{cache[0]} cache")
+    if rows["rest"].nunique() == 1 and rows["rest"].iloc[0]:
+        parts.append(rest_text(rows["rest"].iloc[0]))
     return "   ·   ".join(part for part in parts if part)
 
 

@@ -1,6 +1,6 @@
 // Which rows are drawn: one device, dtype, head_dim, mask, ..., and the implementations that are switched on.
 const PROBLEM = ["heads", "kv_heads", "batch", "seqlen_kv"];
-const PANEL = ["device", "pass", "dtype", "head_dim", "causal", "window", "cache", "fill", "threads"];
+const PANEL = ["device", "pass", "dtype", "head_dim", "causal", "window", "cache", "rest", "fill", "threads"];
 
 /** Sizes that would put two problems on one point are chosen too; batch that follows from the length is not. */
 function ambiguous() {

@@ -1,6 +1,6 @@
 // The rows as a table: sorted by a click on a heading, filtered by words and conditions. Rows about one kernel of a launch
 // follow the row of their launch, paler, with the kernel's name.
-const FIRST = ["device_name", "impl", "pass", "dtype", "batch", "heads", "kv_heads", "seqlen_q", "seqlen_kv", "head_dim", "causal", "window", "cache", "tile_m", "tile_n",
+const FIRST = ["device_name", "impl", "pass", "dtype", "batch", "heads", "kv_heads", "seqlen_q", "seqlen_kv", "head_dim", "causal", "window", "cache", "rest", "tile_m", "tile_n",
   "kernel", "status", "time_us", "tflops", "hbm_read_bytes", "hbm_write_bytes", "bytes_source", "model_bytes_err_pct", "workspace_bytes", "rel_err", "message"];
 const AT_ONCE = 500;
 const tableState = { sort: null, down: false, limit: AT_ONCE };

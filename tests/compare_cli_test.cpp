@@ -179,7 +179,7 @@ TEST_CASE("compare --why of two files says from which each row is, and why rows 
   CHECK_FALSE(has(shell("cd " + folder.path.string() + "; $ATTNPROF compare --why a.csv").out, "a.csv:"));
 }
 
-TEST_CASE("--copy-gbps means the same in compare and report: it comes before what was measured",
+TEST_CASE("a given --copy-gbps means the same in compare and report: it comes before what was measured",
           "[cli][compare]") {
   const TempFolder folder;
   put(folder.file("a.csv"), csv_of({{{"ceiling_copy_gbps", "4200"}, {"ceiling_matrix_tflops", "800"}}}));

@@ -61,7 +61,7 @@ double found(const std::vector<CsvTable>& runs, double slow_down) {
 TEST_CASE("no run of a build on an H200 fails against another, one or three of each, with rests and without",
           "[results][gate]") {
   for (const auto& [name, count] :
-       std::map<std::string, size_t>{{"h200-repeats.csv", 17}, {"h200-repeats-rested.csv", 30}}) {
+       std::map<std::string, size_t>{{"repeats/h200.csv", 17}, {"repeats/h200-rested.csv", 30}}) {
     std::vector<RowFile> runs;
     for (CsvTable& table : runs_of(name)) runs.push_back(rows_of(std::move(table)));
     REQUIRE(runs.size() == count);
@@ -76,11 +76,11 @@ TEST_CASE("no run of a build on an H200 fails against another, one or three of e
 }
 
 TEST_CASE("with rests one run on an H200 shows nineteen of twenty slow-downs by 3%", "[results][gate]") {
-  const std::vector<CsvTable> runs = runs_of("h200-repeats-rested.csv");
+  const std::vector<CsvTable> runs = runs_of("repeats/h200-rested.csv");
   CHECK(found(runs, 0.01) < 0.01);  // below the threshold
   CHECK(found(runs, 0.03) > 0.95);
   CHECK(found(runs, 0.05) > 0.97);
   CHECK(found(runs, 0.10) > 0.99);
   // Back to back the chip is at its power limit in half of the cases: there only more is a slow-down.
-  CHECK(found(runs_of("h200-repeats.csv"), 0.03) < 0.7);
+  CHECK(found(runs_of("repeats/h200.csv"), 0.03) < 0.7);
 }

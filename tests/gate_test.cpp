@@ -142,6 +142,12 @@ TEST_CASE("of a chip that throttles more is assumed, unless it rested between sa
   CHECK(seven_percent({}) == Outcome::regression);
   CHECK(seven_percent({{"throttle", "sw_power_cap"}}) == Outcome::same);
   CHECK(seven_percent({{"throttle", "sw_power_cap"}, {"rest", "3"}}) == Outcome::regression);
+  const GateReport hot =
+      gate({{}, {{"seqlen_q", "77"}}}, {{}, {{"seqlen_q", "77"}, {"throttle", "sw_power_cap"}}});
+  REQUIRE(hot.warnings.size() == 1);
+  CHECK(hot.warnings[0].find("1 of 2 cases ran while") == 0);
+  CHECK(hot.warnings[0].find("--rest 3") != std::string::npos);
+  CHECK(gate({{}}, {{}}).warnings.empty());
 }
 
 TEST_CASE("counted bytes and FLOPs are exact: one more is seen", "[gate]") {

@@ -98,7 +98,19 @@ TimedFinding timed_finding(const MatchedCase& c, const Limits& limits, size_t fi
 
 void judge_timed(const std::vector<TimedFinding>& timed, double alpha, GateReport& report) {
   std::vector<TimeCase> cases;
-  for (const TimedFinding& t : timed) cases.push_back(t.times);
+  size_t throttled = 0;
+  for (const TimedFinding& t : timed) {
+    cases.push_back(t.times);
+    const auto is_throttled = [](const RunTime& run) { return run.throttled; };
+    throttled += std::any_of(t.times.before.begin(), t.times.before.end(), is_throttled) ||
+                 std::any_of(t.times.after.begin(), t.times.after.end(), is_throttled);
+  }
+  if (throttled > 0) {
+    report.warnings.push_back(fmt::format(
+        "{} of {} cases ran while the chip held its clock back, and only large slow-downs show there; sweep "
+        "both builds with --rest 3",
+        throttled, cases.size()));
+  }
   const TimeJudgement judgement = judge_times(cases, alpha);
   std::vector<double> detectable;
   for (size_t i = 0; i < timed.size(); ++i) {

@@ -14,11 +14,11 @@
 #include "cli/commands.hpp"
 #include "cli/compile.hpp"
 #include "cli/continued_file.hpp"
-#include "cli/device_ceilings.hpp"
 #include "cli/device_choice.hpp"
 #include "cli/dry_run.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/say.hpp"
+#include "cli/sweep_ceilings.hpp"
 #include "cli/sweep_options.hpp"
 #include "cli/terminal.hpp"
 #include "cli/tuned_files.hpp"
@@ -92,54 +92,6 @@ std::unique_ptr<CounterSource> open_counters_or_hint(Device& device, const Sweep
   if (!hint.empty()) say("counters: {}", hint);
   return counters;
 }
-
-/// What the device can do at most, for the rows of a sweep.
-class SweepCeilings {
- public:
-  SweepCeilings(Device& device, const SweepOptions& o, const RunConditions& run) : device_(device), o_(o) {
-    request_.scope = CeilingScope::rows;
-    request_.cached_only = o.no_ceilings;
-    request_.hostname = run.hostname;
-    request_.tool_version = run.tool_version;
-  }
-
-  /// From the cache, else measured now when rows are to be held against it.
-  DeviceCeilings find(const std::vector<PlannedRow>& rows) {
-    needed_ = o_.timed && std::any_of(rows.begin(), rows.end(),
-                                      [](const PlannedRow& row) { return row.status == Status::ok; });
-    if (!needed_) return {};
-    report_ = device_ceilings(device_, request_, [&](const std::string& why) {
-      if (o_.quiet) return;
-      say("ceilings: measuring first what this device can do at most, about a second ({}); --no-ceilings "
-          "skips it",
-          why);
-    });
-    if (!report_.list.message.empty()) say("ceilings: {}", report_.list.message);
-    return rates();
-  }
-
-  /// Measured again, once in a sweep, when these rows are above them and it may be measured.
-  std::optional<DeviceCeilings> beaten_by(const std::vector<Record>& records) {
-    if (!needed_ || again_ || o_.no_ceilings || std::none_of(records.begin(), records.end(), beats_ceilings))
-      return std::nullopt;
-    again_ = true;
-    if (!o_.quiet)
-      say("ceilings: a row is above what was measured for this device; measuring again, the best of both "
-          "counts");
-    report_ = better_ceilings(device_, request_, report_);
-    return rates();
-  }
-
- private:
-  DeviceCeilings rates() const { return rates_of(report_.list, device_.info().kind); }
-
-  Device& device_;
-  const SweepOptions& o_;
-  CeilingRequest request_;
-  CeilingReport report_;
-  bool needed_ = false;
-  bool again_ = false;
-};
 
 /// A row above a ceiling says so: bytes, time or ceiling are not what they seem.
 void warn_above_ceiling(Record& record) {

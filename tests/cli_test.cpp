@@ -243,10 +243,11 @@ TEST_CASE(
           std::string::npos);
     CHECK(attnprof(n.call + " --dry-run").exit_code == 0);
   }
-  // One row is enough, and a file that has one, too; nothing left to do is done.
+  // One row of the plan is enough; nothing left to do is done.
   CHECK(attnprof(tiny + "--impl naive --heads 64 --batch 64 --seqlen 1,1024k --csv " + csv).exit_code == 0);
-  CHECK(attnprof(oom + " --resume --csv " + csv).exit_code == 0);
+  CHECK(attnprof(tiny + "--impl naive --heads 64 --batch 64 --seqlen 1,1024k --resume --csv " + csv)
+            .exit_code == 0);
   CHECK(attnprof(oom + " --seed 2 --resume --csv " + csv).exit_code == 3);
-  CHECK(attnprof(oom + " --seed 2 --resume --csv " + csv).exit_code == 0);
+  CHECK(attnprof(oom + " --seed 2 --resume --csv " + csv).exit_code == 3);  // the second time, too
   CHECK(attnprof("sweep --help").out.find("3 not one row is ok") != std::string::npos);
 }

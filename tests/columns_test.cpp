@@ -224,6 +224,9 @@ TEST_CASE("a row beats ceilings by measured bytes or by arithmetic, not by bytes
   CHECK(beats_ceilings(r));
   r.counters.source = BytesSource::counted;
   CHECK_FALSE(beats_ceilings(r));
+  r.device.last_level_cache_bytes = 1 << 10;
+  CHECK(beats_ceilings(r));  // no cache serves that
+  r.device.last_level_cache_bytes = 1 << 30;
   r.conditions.ceilings.exp_gops = 1e-6;
   CHECK(beats_ceilings(r));
   r.status = Status::failed;

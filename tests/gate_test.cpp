@@ -195,8 +195,27 @@ TEST_CASE("a figure that the baseline lacks is not judged, one that the new row 
   CHECK(exit_of({{}}, {untimed}) == 3);
   CHECK(exit_of({untimed}, {{}}) == 3);  // a baseline without times must not let every time pass
   CHECK(exit_of({{}}, {{{"time_lo_us", ""}, {"time_hi_us", ""}}}) == 3);
-  CHECK(exit_of({{}}, {{{"below_resolution", "1"}}}) == 0);
+  const Cells unresolved{{"below_resolution", "1"}};
+  CHECK(exit_of({unresolved}, {unresolved}) == 0);
+  CHECK(exit_of({{}}, {unresolved}) == 3);  // one of them alone would let any time pass
+  CHECK(exit_of({unresolved}, {{}}) == 3);
   CHECK(exit_of({{}}, {{{"bytes_source", "counted"}}}) == 3);  // never one held against the other
+}
+
+TEST_CASE("fewer bytes than any algorithm needs, and no arithmetic at all, are no improvement", "[gate]") {
+  const Cells before{
+      {"hbm_read_bytes", "3000000"}, {"hbm_write_bytes", "1000000"}, {"min_hbm_bytes", "2000000"}};
+  const auto with = [&before](const char* read, const char* write) {
+    Cells cells = before;
+    cells["hbm_read_bytes"] = read, cells["hbm_write_bytes"] = write;
+    return cells;
+  };
+  CHECK(exit_of({before}, {with("0", "0")}) == 3);
+  CHECK(about(gate({before}, {with("0", "0")}), "hbm_read_bytes").reason.find("compulsory") !=
+        std::string::npos);
+  CHECK(exit_of({before}, {with("1500000", "600000")}) == 0);
+  CHECK(exit_of({with("0", "0")}, {with("0", "0")}) == 0);  // served by a cache before, too
+  CHECK(exit_of({{}}, {{{"executed_flops", "0"}}}) == 3);
 }
 
 TEST_CASE("a case that was ok and is not any more is a regression; a wrong result is worse", "[gate]") {

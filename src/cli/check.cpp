@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <iterator>
 #include <memory>
+#include <set>
 
 #include "cli/commands.hpp"
 #include "cli/say.hpp"
@@ -163,6 +164,14 @@ void validate(const CheckOptions& o) {
         throw UsageError(fmt::format("--update: '{}' is baseline and new file both", file));
     }
   }
+  for (const auto* files : {&o.baselines, &o.news}) {
+    for (size_t i = 0; i < files->size(); ++i) {
+      for (size_t k = 0; k < i; ++k) {
+        if (same_file((*files)[k], (*files)[i]))
+          throw UsageError(fmt::format("'{}' is given twice: repeats are runs of their own", (*files)[i]));
+      }
+    }
+  }
   for (const std::string& path : {o.markdown, o.junit}) {
     if (path.empty()) continue;
     require_writable(path);
@@ -195,6 +204,26 @@ void print(const GateReport& report, const CheckOptions& o) {
   if (!o.junit.empty()) OutputFile(o.junit, false).write(gate_junit(report));
 }
 
+std::set<std::string> device_names(const RowFile& file) {
+  std::set<std::string> names;
+  for (const Row& row : file.rows)
+    names.insert(fmt::format("{} {}", row.text("device"), row.text("device_name")));
+  return names;
+}
+
+/// A baseline of several machines would lose the rows of those that the new file lacks. One of another
+/// machine altogether is replaced: that is a move.
+void refuse_losing_devices(const RowFile& baseline, const RowFile& replacement) {
+  const std::set<std::string> before = device_names(baseline), after = device_names(replacement);
+  std::vector<std::string> lost;
+  std::set_difference(before.begin(), before.end(), after.begin(), after.end(), std::back_inserter(lost));
+  if (lost.empty() || lost.size() == before.size()) return;
+  throw UsageError(
+      fmt::format("--update: '{}' also holds rows of {}, which '{}' lacks; give a file with all of them "
+                  "(attnprof merge)",
+                  baseline.file, fmt::join(lost, " and "), replacement.file));
+}
+
 /// Replaces each baseline by its new file, all of them or none. What had changed is no matter of its exit
 /// code.
 int update(const CheckOptions& o, const std::vector<RowFile>& news) {
@@ -210,6 +239,13 @@ int update(const CheckOptions& o, const std::vector<RowFile>& news) {
       say("--update: not done: {}: {} is {}", row.where(), row.label(), row.why_unverified());
       return static_cast<int>(ExitCode::verification);
     }
+    if (std::none_of(file.rows.begin(), file.rows.end(), [](const Row& row) { return row.verified(); })) {
+      say("--update: not done: '{}' has no verified row", file.file);
+      return static_cast<int>(ExitCode::verification);
+    }
+  }
+  for (size_t i = 0; i < news.size(); ++i) {
+    if (std::filesystem::exists(o.baselines[i])) refuse_losing_devices(read_rows(o.baselines[i]), news[i]);
   }
   for (size_t i = 0; i < news.size(); ++i) {
     replace_file(o.baselines[i], read_whole_file(o.news[i]));
@@ -218,10 +254,12 @@ int update(const CheckOptions& o, const std::vector<RowFile>& news) {
   return 0;
 }
 
-/// Neither a quantity that could be compared nor a case that is missing or new.
+/// Neither a quantity that was compared, or should have been, nor a case whose absence fails.
 bool judged_nothing(const GateReport& report) {
-  return std::all_of(report.findings.begin(), report.findings.end(),
-                     [](const Finding& f) { return f.outcome == Outcome::unjudged; });
+  return std::none_of(report.findings.begin(), report.findings.end(), [](const Finding& f) {
+    const bool about_case = f.subject == Subject::missing || f.subject == Subject::added;
+    return f.fails() || (!about_case && f.outcome != Outcome::unjudged);
+  });
 }
 
 int run_check(const CheckOptions& o) {
@@ -232,9 +270,14 @@ int run_check(const CheckOptions& o) {
   if (baselines.empty()) return update(o, news);
   try {
     const GateReport report = judge_rows(baselines, news, gate);
+    if (!o.update && judged_nothing(report)) {
+      for (const std::string& warning : report.warnings) say("warning: {}", warning);
+      throw UsageError(
+          report.cases == 0
+              ? "nothing was judged: the files have no case in common"
+              : "nothing was left to judge: --only and --ignore, or the files, leave no subject");
+    }
     print(report, o);
-    if (!o.update && judged_nothing(report))
-      throw UsageError("nothing was left to judge: --only and --ignore, or the files, leave no subject");
     if (!o.update) return static_cast<int>(exit_code(report));
   } catch (const UnavailableError& e) {
     if (!o.update) throw;

@@ -90,9 +90,13 @@ CeilingReport device_ceilings(Device& device, const CeilingRequest& request,
 CeilingReport better_ceilings(Device& device, const CeilingRequest& request, const CeilingReport& known,
                               const MeasureCeilings& measure) {
   const CeilingIdentity identity = ceiling_identity(device.info(), request.hostname, request.tool_version);
-  CeilingReport report{identity, utc_now(), best_of(known.list, measure(device, CeilingScope::rows)),
-                       std::nullopt};
-  keep(report, cache_path(request, identity));
+  const std::filesystem::path path = cache_path(request, identity);
+  CeilingList best = best_of(known.list, measure(device, CeilingScope::rows));
+  // Another sweep may have found better ones meanwhile.
+  if (const auto cached = path.empty() ? Lookup{} : look_up(path, identity, best.scope); cached.report)
+    best = best_of(best, cached.report->list);
+  CeilingReport report{identity, utc_now(), std::move(best), std::nullopt};
+  keep(report, path);
   return report;
 }
 

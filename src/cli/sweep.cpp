@@ -168,9 +168,9 @@ void summarise(const std::vector<Record>& records, const Finished& finished, siz
     line += fmt::format(", {} of them failed: delete those lines to measure them again", finished.failed);
   }
   if (stop_requested()) {
-    line += fmt::format("; interrupted with {} rows left",
-                        planned - static_cast<size_t>(whole_rows(records.begin(), records.end())));
-    if (!o.csv.empty() && o.csv != "-") line += " (--resume goes on from here)";
+    const size_t left = planned - static_cast<size_t>(whole_rows(records.begin(), records.end()));
+    line += fmt::format("; interrupted with {} rows left", left);
+    if (left > 0 && !o.csv.empty() && o.csv != "-") line += " (--resume goes on from here)";
   }
   say("{}", line);
 }
@@ -179,14 +179,18 @@ ExitCode exit_code(const std::vector<Record>& records, const Finished& finished,
   if (stop_requested()) return ExitCode::interrupted;
   if (finished.failed > 0 || std::any_of(records.begin(), records.end(), is_bad))
     return ExitCode::verification;
-  bool measured = records.empty() || finished.ok > 0, counted = true;
+  bool measured = finished.ok > 0 || (records.empty() && finished.rows == 0), counted = true;
   for (const Record& r : records) {
     measured = measured || r.status == Status::ok;
     if (r.status == Status::ok) counted = counted && r.counters.status == "ok";
   }
   if (!measured) {
-    const Record& first = records.front();
-    say("nothing was measured: no row is ok, the first is {}: {}", to_string(first.status), first.message);
+    if (records.empty()) {
+      say("nothing was measured: no row of {} is ok", o.csv);
+    } else {
+      const Record& first = records.front();
+      say("nothing was measured: no row is ok, the first is {}: {}", to_string(first.status), first.message);
+    }
     return o.shard ? ExitCode::ok : ExitCode::unavailable;  // of a plan whose other shards may have measured
   }
   return o.require_counters && !counted ? ExitCode::unavailable : ExitCode::ok;

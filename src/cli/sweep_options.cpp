@@ -55,7 +55,8 @@ void setup_timing(CLI::App& app, SweepOptions& o) {
          "--rest", o.run.rest,
          "Pause before each sample, as a multiple of its time (3: the device idles three quarters of the "
          "time): the chip "
-         "keeps its clock below the power limit, and times repeat. 0: back to back, as under load")
+         "keeps its clock below the power limit, and times repeat. 0: back to back, as under load. On a CPU "
+         "caches and clocks cool down meanwhile")
       ->check(number_within(0.0, 100.0))
       ->capture_default_str()
       ->group("Measuring");

@@ -34,9 +34,8 @@ std::string sensitivity(const GateReport& report) {
     return share < 10 ? three_digits(100 * share) + "%" : std::string("more than 1000%");
   };
   const std::string half = percent(report.detectable_median), noisiest = percent(report.detectable_worst);
-  std::string text = fmt::format("a slow-down of {} would be seen", half);
-  if (report.times > 1 && half == noisiest) text += " in every case";
-  if (half != noisiest) text += fmt::format(" in half of the cases, one of {} in every case", noisiest);
+  std::string text = fmt::format("times count as slower from +{} on", half);
+  if (half != noisiest) text += fmt::format(" in half of the cases, from +{} in the noisiest", noisiest);
   const char* source = report.noise_source == NoiseSource::repeats   ? "from the repeats"
                        : report.noise_source == NoiseSource::scatter ? "from the scatter of the cases"
                                                                      : "assumed";

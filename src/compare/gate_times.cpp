@@ -72,8 +72,11 @@ std::optional<NotTimed> why_not_timed(const MatchedCase& c, const std::string& m
   if (!every(c.before, timed)) return NotTimed{Outcome::refused, "the baseline has no time"};
   if (!every(c.after, timed)) return NotTimed{Outcome::refused, "the new row has no time"};
   if (!machine_difference.empty()) return NotTimed{Outcome::refused, machine_difference};
-  if (!every(c.before, resolved) || !every(c.after, resolved))
-    return NotTimed{Outcome::unjudged, "below the timer's resolution"};
+  const bool was_resolved = every(c.before, resolved), is_resolved = every(c.after, resolved);
+  if (!was_resolved && !is_resolved) return NotTimed{Outcome::unjudged, "below the timer's resolution"};
+  if (!was_resolved || !is_resolved)
+    return NotTimed{Outcome::refused, fmt::format("only the {} time is below the timer's resolution",
+                                                  was_resolved ? "new" : "baseline's")};
   if (!every(c.before, bounded) || !every(c.after, bounded))
     return NotTimed{Outcome::refused,
                     "fewer than 6 samples: no interval to judge by; raise --max-time or --min-samples"};

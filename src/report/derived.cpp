@@ -130,8 +130,11 @@ bool arithmetic_above(const Attribution& a) {
 
 bool beats_ceilings(const Record& r) {
   const Attribution a = attribution(r);
-  const bool bytes_measured = measured_traffic(r) && r.counters.source == BytesSource::cupti;
-  return arithmetic_above(a) || (bytes_measured && above(a.hbm_pct, kInvalidSharePct));
+  const int64_t touched = compulsory_traffic(r.planned.problem).total() + r.workspace_bytes.value_or(0);
+  const bool beyond_caches =
+      touched > 4 * r.device.last_level_cache_bytes && r.device.last_level_cache_bytes > 0;
+  const bool crossed = measured_traffic(r) && (r.counters.source == BytesSource::cupti || beyond_caches);
+  return arithmetic_above(a) || (crossed && above(a.hbm_pct, kInvalidSharePct));
 }
 
 std::string throttling_note(const std::vector<Record>& records) {

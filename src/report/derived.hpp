@@ -41,7 +41,8 @@ Attribution attribution(const Record& r);
 /// One line for rows that seem faster than the device can be; "" for all others.
 std::string ceiling_warning(const Record& r);
 /// Whether the row shows that a ceiling was measured too low: more arithmetic, or more bytes by hardware
-/// counters, than it allows. Counted bytes of a CPU do not: caches serve a part of them.
+/// counters, than it allows. Counted bytes of a CPU do so only where the case is far larger than the last
+/// cache: else that serves a part of them.
 bool beats_ceilings(const Record& r);
 
 /// One line on rows that ran while the chip held its clock back, and the option that prevents it; "" when

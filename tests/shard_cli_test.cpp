@@ -72,6 +72,9 @@ TEST_CASE("the dry run of a shard names it and lists its rows only", "[cli]") {
   const Outcome o = run_program(std::string(kTiny) + " --causal both --shard 2/4 --dry-run");
   CHECK(o.exit_code == 0);
   CHECK(o.out.find("2 planned rows (shard 2 of 4, of 8 rows)") == 0);
+  CHECK(o.out.find("rest") == std::string::npos);
+  CHECK(run_program(std::string(kTiny) + " --rest 3 --dry-run").out.find("a rest of 3 times its own time") !=
+        std::string::npos);
   const Outcome none = run_program(std::string(kTiny) + " --shard 4/4 --dry-run");
   CHECK(none.exit_code == 0);
   CHECK(none.err.find("shard 4 of 4 has no rows: the plan has 2 problems") != std::string::npos);

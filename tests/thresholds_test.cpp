@@ -68,6 +68,10 @@ TEST_CASE("axes match words, numbers, lists and flags", "[thresholds]") {
   CHECK(matches("seqlen_q = \":4k\"", {{"seqlen_q", "4096"}}));
   CHECK_FALSE(matches("seqlen_q = \":4k\"", {{"seqlen_q", "4097"}}));
   CHECK_FALSE(matches("tile_m = 64", {{"tile_m", ""}}));
+  CHECK(matches("rest = 0", {{"rest", ""}}));
+  CHECK(matches("rest = 3", {{"rest", "3"}}));
+  CHECK_FALSE(matches("rest = 3", {{"rest", ""}}));
+  CHECK_FALSE(matches("rest = 0", {{"rest", "3"}}));
 }
 
 TEST_CASE("the command line's policies hold whatever the file says", "[thresholds]") {

@@ -24,9 +24,12 @@ int print_dry_run(const std::vector<PlannedRow>& rows, const RunConditions& run,
   const std::optional<GpuModel> gpu = match_gpu_model(device);
   const std::string part =
       run.shard.empty() ? "" : fmt::format(" (shard {}, of {} rows)", run.shard, run.plan_rows);
-  fmt::print("{} planned rows{} on {}; {} of its memory are free. Bytes follow from each schedule{}.\n\n",
+  fmt::print("{} planned rows{} on {}; {} of its memory are free. Bytes follow from each schedule{}.{}\n\n",
              rows.size(), part, device.name, human_bytes(static_cast<double>(free_bytes)),
-             gpu ? ", times from datasheet rates: no run can be faster" : "");
+             gpu ? ", times from datasheet rates: no run can be faster" : "",
+             run.rest > 0
+                 ? fmt::format(" Each sample will follow a rest of {:g} times its own time.", run.rest)
+                 : "");
   size_t width = 7;
   for (const PlannedRow& row : rows) width = std::max(width, describe(row.planned.problem).size());
   fmt::print("{:<{}}  {:<8} {:>8} {:>10} {:>10} {:>10}  {}\n", "problem", width, "impl", "tile", "bytes",

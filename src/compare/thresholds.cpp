@@ -65,7 +65,8 @@ void LimitChanges::apply_to(Limits& limits) const {
 bool AxisMatch::matches(const Row& row) const {
   const std::string_view cell = row.text(column);
   if (std::find(words.begin(), words.end(), cell) != words.end()) return true;
-  const auto value = row.number(column);
+  const bool no_rest = column == "rest" && cell.empty();  // written as 0 by whoever types it
+  const auto value = no_rest ? std::optional<double>(0) : row.number(column);
   return value && std::any_of(ranges.begin(), ranges.end(), [&value](const Range& range) {
            return range.first <= *value && *value <= range.last;
          });

@@ -31,11 +31,11 @@ namespace {
 std::string sensitivity(const GateReport& report) {
   if (report.times == 0) return "";
   const auto percent = [](double share) {
-    return share < 10 ? three_digits(100 * share) + "%" : std::string("more than 1000%");
+    return share < 10 ? "+" + three_digits(100 * share) + "%" : std::string("more than 1000%");
   };
   const std::string half = percent(report.detectable_median), noisiest = percent(report.detectable_worst);
-  std::string text = fmt::format("times count as slower from +{} on", half);
-  if (half != noisiest) text += fmt::format(" in half of the cases, from +{} in the noisiest", noisiest);
+  std::string text = fmt::format("times count as slower from {} on", half);
+  if (half != noisiest) text += fmt::format(" in half of the cases, from {} in the noisiest", noisiest);
   const char* source = report.noise_source == NoiseSource::repeats   ? "from the repeats"
                        : report.noise_source == NoiseSource::scatter ? "from the scatter of the cases"
                                                                      : "assumed";

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
-#include <sstream>
 #include <utility>
 
 #include "core/error.hpp"
@@ -13,6 +12,7 @@
 #include "core/theory.hpp"
 #include "core/verify.hpp"
 #include "measure/per_kernel.hpp"
+#include "measure/turns.hpp"
 
 namespace attnprof {
 namespace {
@@ -21,47 +21,9 @@ double steady_now_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// Samples that an interrupted case still takes: the fewest that have a 95% interval.
-constexpr int kSamplesWhenInterrupted = 6;
-
 /// Fills with the byte 0xFF: NaN in fp32, fp16 and bf16, so that an element nobody wrote cannot verify as
 /// right.
 constexpr unsigned char kNanByte = 0xFF;
-
-/// Samples taken from one case before the next one's turn: about this long, so that drift hits all cases
-/// alike, and few.
-constexpr double kTurnUs = 20e3;
-constexpr int kMaxSamplesPerTurn = 4;
-/// Samples of one turn share what the chip was doing then, so they say nothing of how far the next run will
-/// be from this one: narrow or not, an interval counts from so many turns on. (One of 21 samples in two turns
-/// was 6% off, unseen, on a chip at its power limit.)
-constexpr int kFewestTurns = 6;
-constexpr double kMaxRestUs = 1e6;  ///< an interrupt waits for the samples of a turn
-
-int samples_per_turn(const std::vector<double>& samples_us, int max_samples) {
-  if (samples_us.empty()) return 1;
-  const double typical_us = std::max(samples_us.back(), 1.0);
-  const int left = max_samples - static_cast<int>(samples_us.size());
-  return std::clamp(static_cast<int>(kTurnUs / typical_us), 1,
-                    std::min(kMaxSamplesPerTurn, std::max(1, left)));
-}
-
-/// The median clock, and every reason for throttling that was seen: a single look at the end misses what went
-/// on in between.
-ClockReading clocks_over(const std::vector<ClockReading>& readings) {
-  ClockReading all;
-  std::vector<double> clocks_mhz;
-  for (const ClockReading& reading : readings) {
-    if (reading.sm_mhz) clocks_mhz.push_back(*reading.sm_mhz);
-    std::istringstream reasons(reading.throttle_reasons);
-    for (std::string reason; std::getline(reasons, reason, '|');) {
-      if (('|' + all.throttle_reasons + '|').find('|' + reason + '|') != std::string::npos) continue;
-      all.throttle_reasons += (all.throttle_reasons.empty() ? "" : "|") + reason;
-    }
-  }
-  if (!clocks_mhz.empty()) all.sm_mhz = static_cast<int>(stats::median(clocks_mhz));
-  return all;
-}
 
 /// Every record followed by those of its kernels.
 std::vector<Record> with_kernels(std::vector<Record> wholes, std::map<size_t, std::vector<Record>> kernels) {
@@ -74,18 +36,6 @@ std::vector<Record> with_kernels(std::vector<Record> wholes, std::map<size_t, st
   return all;
 }
 
-/// A named range for tools that watch from outside, for the life of the object.
-class Range {
- public:
-  Range(Device& device, const std::string& name) : device_(device) { device_.begin_range(name); }
-  ~Range() { device_.end_range(); }
-  Range(const Range&) = delete;
-  Range& operator=(const Range&) = delete;
-
- private:
-  Device& device_;
-};
-
 }  // namespace
 
 /// Inputs of one problem, shared by all its implementations.
@@ -93,39 +43,6 @@ struct Runner::Operands {
   Problem problem;
   std::unique_ptr<Buffer> q, k, v;
   std::unique_ptr<Buffer> workspace;  ///< the largest that any case needs; scratch, so sharing is safe
-};
-
-/// One case on its way through the protocol. Its own O and LSE: what was timed is what is verified.
-struct Runner::Active {
-  const PlannedRow* row = nullptr;
-  Record* record = nullptr;
-  std::string name;  ///< of its ranges: "flash2 fwd bf16 B4 ..."
-  std::unique_ptr<Buffer> o, lse;
-  std::unique_ptr<Prepared> work;
-  std::vector<double> samples_us;
-  double last_us = 0;  ///< of the latest sample, that of the warm-up included
-  int turns = 0;
-  double elapsed_s = 0;
-  std::vector<ClockReading> clocks;  ///< after each turn
-  bool timing = true;                ///< has not enough samples yet
-  bool spent = false;                ///< may take no more of them
-
-  bool alive() const { return record->status == Status::ok; }
-  /// Runs `step`; an error in it becomes this row's status, the others go on.
-  template <class Step>
-  void guarded(Step step) {
-    if (!alive()) return;
-    try {
-      step();
-    } catch (const OutOfMemory& e) {
-      record->status = Status::oom;
-      record->message = e.what();
-      record->available_bytes = e.available_bytes;
-    } catch (const Error& e) {
-      record->status = Status::failed;
-      record->message = e.what();
-    }
-  }
 };
 
 Runner::Runner(Device& device, CounterSource* counters, RunOptions options, RunConditions conditions,
@@ -153,19 +70,19 @@ std::unique_ptr<Runner::Operands> Runner::load_operands(const Problem& p) {
   return operands;
 }
 
-std::vector<Runner::Active> Runner::activate(const PlannedRow* begin, const PlannedRow* end,
-                                             const Operands& operands, std::vector<Record>& records) {
-  std::vector<Active> cases;
+std::vector<ActiveCase> Runner::activate(const PlannedRow* begin, const PlannedRow* end,
+                                         const Operands& operands, std::vector<Record>& records) {
+  std::vector<ActiveCase> cases;
   for (const PlannedRow* row = begin; row != end; ++row) {
     Record& record = records[static_cast<size_t>(row - begin)];
     if (record.status != Status::ok) continue;
-    Active active;
+    ActiveCase active;
     active.row = row;
     active.record = &record;
     active.name = fmt::format("{} {}", row->planned.impl, describe(row->planned.problem));
     active.guarded([&] {
       // A range of its own: launches in here (a library choosing its algorithm) belong to no measurement.
-      const Range range(device_, "prepare " + active.name);
+      const NamedRange range(device_, "prepare " + active.name);
       const Problem& p = row->planned.problem;
       active.o = device_.allocate(o_bytes(p));
       active.lse = device_.allocate(lse_bytes(p));
@@ -191,10 +108,10 @@ std::vector<Runner::Active> Runner::activate(const PlannedRow* begin, const Plan
   return cases;
 }
 
-void Runner::warm_up(std::vector<Active>& cases) {
-  for (Active& active : cases) {
+void Runner::warm_up(std::vector<ActiveCase>& cases) {
+  for (ActiveCase& active : cases) {
     active.guarded([&] {
-      const Range range(device_, active.name);
+      const NamedRange range(device_, active.name);
       for (int i = 0; i < std::max(1, options_.warmups); ++i) device_.run(*active.work);
       // The way of sampling is warmed up too: what it sets up (cache eviction, events) is charged to no case.
       if (options_.time) active.last_us = device_.sample_us(*active.work, options_.cache, 1).back();
@@ -202,54 +119,7 @@ void Runner::warm_up(std::vector<Active>& cases) {
   }
 }
 
-void Runner::take_turn(Active& active, const std::atomic<bool>& stop) {
-  const Range range(device_, active.name);
-  const double start_s = now_s_();
-  const Sampling sampling(options_.cache, std::clamp(options_.rest * active.last_us, 0.0, kMaxRestUs));
-  const std::vector<double> turn = device_.sample_us(
-      *active.work, sampling, samples_per_turn(active.samples_us, options_.stopping.max_samples));
-  if (!turn.empty()) active.last_us = turn.back();
-  active.elapsed_s += now_s_() - start_s;
-  active.samples_us.insert(active.samples_us.end(), turn.begin(), turn.end());
-  const bool hurry = stop && static_cast<int>(active.samples_us.size()) >=
-                                 std::min(options_.stopping.min_samples, kSamplesWhenInterrupted);
-  ++active.turns;
-  active.spent = hurry || active.elapsed_s >= options_.stopping.budget_s ||
-                 static_cast<int>(active.samples_us.size()) >= options_.stopping.max_samples;
-  const bool few_turns = active.turns < kFewestTurns && !active.spent;
-  active.timing =
-      !hurry && (few_turns || !stats::enough(options_.stopping, active.samples_us, active.elapsed_s));
-  active.clocks.push_back(device_.clocks());
-}
-
-void Runner::time_interleaved(std::vector<Active>& cases, const std::atomic<bool>& stop) {
-  std::vector<Active*> timing;
-  for (Active& active : cases) timing.push_back(&active);
-  const auto wants_more = [](const Active* a) { return a->alive() && a->timing; };
-  // Who has enough goes on, within its budget, as long as another does not: else the first to be done would
-  // have been measured on a cool chip and the others on a throttled one.
-  while (std::any_of(timing.begin(), timing.end(), wants_more)) {
-    for (Active* active : timing) active->guarded([&] { take_turn(*active, stop); });
-    std::erase_if(timing, [](const Active* a) { return !a->alive() || (!a->timing && a->spent); });
-    // There and back: a case that leaves the chip hot or its clock low must not always hand it to the same
-    // one.
-    std::reverse(timing.begin(), timing.end());
-  }
-  for (Active& active : cases) {
-    Record& record = *active.record;
-    record.clocks = clocks_over(active.clocks);
-    if (!active.alive()) continue;
-    record.time = stats::summarise(options_.stopping, active.samples_us, options_.warmups,
-                                   device_.timer_resolution_us());
-    if (record.time->samples == 0) {
-      record.status = Status::no_samples;
-      record.message = fmt::format("none of {} timings was a positive number", active.samples_us.size());
-      record.time.reset();
-    }
-  }
-}
-
-void Runner::count(Active& active) {
+void Runner::count(ActiveCase& active) {
   Record& record = *active.record;
   if (const std::optional<Traffic> counted = active.work->counted()) {
     record.counters.source = BytesSource::counted;
@@ -270,7 +140,7 @@ void Runner::count(Active& active) {
   record.counters = counters_->measure(*active.work, request);
 }
 
-void Runner::check(Active& active, const Operands& operands) {
+void Runner::check(ActiveCase& active, const Operands& operands) {
   const Problem& p = operands.problem;
   const auto reader = [this](Buffer& buffer, int64_t element_bytes) {
     return [this, &buffer, element_bytes](void* dst, int64_t offset, int64_t count) {
@@ -350,11 +220,11 @@ std::vector<Record> Runner::run(const PlannedRow* begin, const PlannedRow* end,
   }
   std::map<size_t, std::vector<Record>> kernels;  // by the index of the row that they are a part of
   if (operands) {
-    std::vector<Active> cases = activate(begin, end, *operands, records);
+    std::vector<ActiveCase> cases = activate(begin, end, *operands, records);
     warm_up(cases);
-    if (options_.time) time_interleaved(cases, stop);
-    for (Active& active : cases) {
-      const Range range(device_, active.name);
+    if (options_.time) take_turns(device_, options_, cases, now_s_, stop);
+    for (ActiveCase& active : cases) {
+      const NamedRange range(device_, active.name);
       active.guarded([&] { count(active); });
       // After the counters' replays, so that what they did to the output is checked too.
       if (options_.verify) active.guarded([&] { check(active, *operands); });

@@ -27,6 +27,8 @@ struct RunOptions {
   bool per_kernel = false;  ///< also a record for every kernel of cases that launch several
 };
 
+struct ActiveCase;
+
 /// The protocol of one problem, the same for every device. Throws only for errors that end the sweep (a sink
 /// that fails is the caller's affair); whatever happens to a row becomes its status.
 class Runner {
@@ -50,16 +52,13 @@ class Runner {
 
  private:
   struct Operands;
-  struct Active;
 
   std::unique_ptr<Operands> load_operands(const Problem& p);
-  std::vector<Active> activate(const PlannedRow* begin, const PlannedRow* end, const Operands& operands,
-                               std::vector<Record>& records);
-  void warm_up(std::vector<Active>& cases);
-  void take_turn(Active& active, const std::atomic<bool>& stop);
-  void time_interleaved(std::vector<Active>& cases, const std::atomic<bool>& stop);
-  void count(Active& active);
-  void check(Active& active, const Operands& operands);
+  std::vector<ActiveCase> activate(const PlannedRow* begin, const PlannedRow* end, const Operands& operands,
+                                   std::vector<Record>& records);
+  void warm_up(std::vector<ActiveCase>& cases);
+  void count(ActiveCase& active);
+  void check(ActiveCase& active, const Operands& operands);
 
   Device& device_;
   CounterSource* counters_;

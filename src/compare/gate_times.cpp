@@ -17,8 +17,8 @@ namespace {
 constexpr double kHostNoisePct = 2;
 constexpr double kDeviceNoisePct = 0.2;
 
-/// With rests a chip that says that it throttles hardly does: 17 runs of one build were within 0.3% of each
-/// other (standard deviation) where back to back they were within 2.3%.
+/// With rests a chip that says that it throttles hardly does: no case of 30 runs of one build scattered by
+/// more than 0.5% (standard deviation), where 17 back to back did by up to 2.4% (docs/results/repeats).
 RunTime run_time(const Row& row) {
   const bool rested = row.number("rest").value_or(0) > 0;
   return {*row.number("time_us"), *row.number("time_lo_us"), *row.number("time_hi_us"),

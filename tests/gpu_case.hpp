@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "catch.hpp"
 #include "core/error.hpp"
 #include "core/fill.hpp"
 #include "core/theory.hpp"
@@ -27,6 +28,14 @@ inline Device* device(std::string* why = nullptr) {
     return nullptr;
   }();
   if (why != nullptr) *why = reason;
+  return gpu;
+}
+
+/// The same; says that the test is skipped, and why, where there is none.
+inline Device* device_or_skip() {
+  std::string why;
+  Device* const gpu = device(&why);
+  if (gpu == nullptr) WARN("skipped, no GPU: " << why);
   return gpu;
 }
 

@@ -29,12 +29,8 @@ double value(const CeilingList& list, const std::string& name, int64_t mib = 0) 
 }  // namespace
 
 TEST_CASE("the ceilings of a GPU fit each other and its datasheet", "[gpu]") {
-  std::string why;
-  Device* const gpu = gpu_test::device(&why);
-  if (gpu == nullptr) {
-    WARN("skipped: " << why);
-    return;
-  }
+  Device* const gpu = gpu_test::device_or_skip();
+  if (gpu == nullptr) return;
   const CeilingList list = measure_ceilings(*gpu, CeilingScope::full);
   CeilingReport report;
   report.identity = ceiling_identity(gpu->info(), "", "");
@@ -72,12 +68,8 @@ TEST_CASE("the ceilings of a GPU fit each other and its datasheet", "[gpu]") {
 }
 
 TEST_CASE("what a sweep needs of the ceilings takes about a second", "[gpu]") {
-  std::string why;
-  Device* const gpu = gpu_test::device(&why);
-  if (gpu == nullptr) {
-    WARN("skipped: " << why);
-    return;
-  }
+  Device* const gpu = gpu_test::device_or_skip();
+  if (gpu == nullptr) return;
   const int64_t free_before = gpu->free_bytes();
   const auto start = std::chrono::steady_clock::now();
   const CeilingList list = measure_ceilings(*gpu, CeilingScope::rows);
@@ -96,12 +88,8 @@ TEST_CASE("what a sweep needs of the ceilings takes about a second", "[gpu]") {
 }
 
 TEST_CASE("the kernels behind the ceilings go over all of their bytes and no others", "[gpu][small]") {
-  std::string why;
-  Device* const gpu = gpu_test::device(&why);
-  if (gpu == nullptr) {
-    WARN("skipped: " << why);
-    return;
-  }
+  Device* const gpu = gpu_test::device_or_skip();
+  if (gpu == nullptr) return;
   constexpr int64_t kBytes = int64_t{1} << 20, kGuard = 4096;
   const std::unique_ptr<Buffer> from = gpu->allocate(kBytes + kGuard), to = gpu->allocate(kBytes + kGuard);
   gpu->fill_bytes(from->data(), 0xAB, kBytes + kGuard);

@@ -32,11 +32,7 @@ std::string refusal(const Problem& p, const DeviceInfo& info = hopper()) {
 
 /// True (after saying so) where there is no GPU, or no cuDNN, to test on.
 bool cannot_run() {
-  std::string why;
-  if (gpu_test::device(&why) == nullptr) {
-    WARN("skipped, no GPU: " << why);
-    return true;
-  }
+  if (gpu_test::device_or_skip() == nullptr) return true;
   const std::string reason = refusal(problem(DType::bf16, 64, 64), gpu_test::device()->info());
   if (reason.empty()) return false;
   WARN("skipped: " << reason);

@@ -16,10 +16,7 @@ namespace {
 
 /// True (after saying so) where there is no GPU to test on.
 bool no_gpu() {
-  std::string why;
-  if (gpu_test::device(&why) != nullptr) return false;
-  WARN("skipped, no GPU: " << why);
-  return true;
+  return gpu_test::device_or_skip() == nullptr;
 }
 
 const Implementation& named(std::string_view name) {

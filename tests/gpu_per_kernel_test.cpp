@@ -23,12 +23,8 @@ double total_bytes(const Record& r) {
 }  // namespace
 
 TEST_CASE("the kernels of the GPU's naive add up to its whole", "[gpu][cupti]") {
-  std::string why;
-  Device* const gpu = gpu_test::device(&why);
-  if (gpu == nullptr) {
-    WARN("skipped: " << why);
-    return;
-  }
+  Device* const gpu = gpu_test::device_or_skip();
+  if (gpu == nullptr) return;
   const std::unique_ptr<CounterSource> counters = open_counters(*gpu);
   if (!counters->hint().empty()) {
     WARN("skipped: " << counters->hint());

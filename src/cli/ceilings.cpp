@@ -1,6 +1,5 @@
 // attnprof ceilings: what this machine can do at most, measured, not read off a datasheet.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <memory>
 
@@ -9,6 +8,7 @@
 #include "cli/device_choice.hpp"
 #include "cli/say.hpp"
 #include "core/error.hpp"
+#include "host/system.hpp"
 
 namespace attnprof {
 namespace {
@@ -25,9 +25,7 @@ int run_ceilings(const CeilingOptions& o) {
   const std::unique_ptr<Device> device = open_device(choice, o.threads);
   CeilingRequest request;
   request.refresh = o.refresh;
-  char host[256] = "";
-  gethostname(host, sizeof host - 1);
-  request.hostname = host;
+  request.hostname = host_name();
   request.tool_version = ATTNPROF_VERSION;
   if (!choice.note.empty()) say("{}", choice.note);
   const CeilingReport report = device_ceilings(*device, request);

@@ -34,23 +34,17 @@ struct CheckOptions {
 
 constexpr const char* kAbout =
     "Gate a new build's rows against a baseline's. A time counts as slower when it rose by more than the "
-    "threshold "
-    "and by more than its noise explains, all cases together; bytes and FLOPs count exactly, or by their "
-    "threshold "
-    "where hardware counters measured them.";
+    "threshold and by more than its noise explains, all cases together; bytes and FLOPs count exactly, or by "
+    "their threshold where hardware counters measured them.";
 
 constexpr const char* kFooter =
     "Repeats: --baseline given several times, or several NEW files, are runs of one build; their spread is "
-    "each "
-    "case's noise. Without repeats 0.2% is assumed (2% on a CPU), or what the cases scatter by, where that "
-    "is more.\n"
+    "each case's noise. Without repeats 0.2% is assumed (2% on a CPU), or what the cases scatter by, where "
+    "that is more.\n"
     "Exit codes: 4 a result failed verification; else 1 something fails; else 3 something could not be "
-    "judged that "
-    "should have been (another device or driver, counters refused); else 0. 2 for bad input.\n"
+    "judged that should have been (another device or driver, counters refused); else 0. 2 for bad input.\n"
     "With --update: 0 the baseline was replaced, whatever changed, also its machine; 4 a result is not "
-    "verified, "
-    "and "
-    "nothing was replaced; 2 for bad input.\n"
+    "verified, and nothing was replaced; 2 for bad input.\n"
     "Another machine: `--only bytes,flops,workspace,status` judges what does not depend on it.";
 
 void add_limits(CLI::App& app, CheckOptions& o) {
@@ -101,10 +95,10 @@ void add_outputs(CLI::App& app, CheckOptions& o) {
                "Print GitHub annotations (::error ...); done by itself where GITHUB_ACTIONS is true")
       ->group("Output");
   app.add_flag("--all", o.all, "Print every quantity, also what is better or the same")->group("Output");
-  app.add_flag("--update", o.update,
-               "Print what changed, then replace the baseline by the new file (each by its own, in order) "
-               "and exit with "
-               "0, whatever changed; with 4, and nothing replaced, when a result is not verified")
+  app.add_flag(
+         "--update", o.update,
+         "Print what changed, then replace the baseline by the new file (each by its own, in order) and exit "
+         "with 0, whatever changed; with 4, and nothing replaced, when a result is not verified")
       ->group("Output");
 }
 
@@ -206,8 +200,7 @@ void print(const GateReport& report, const CheckOptions& o) {
 
 std::set<std::string> device_names(const RowFile& file) {
   std::set<std::string> names;
-  for (const Row& row : file.rows)
-    names.insert(fmt::format("{} {}", row.text("device"), row.text("device_name")));
+  for (const Row& row : file.rows) names.insert(device_text(row.device()));
   return names;
 }
 
@@ -218,15 +211,14 @@ void refuse_losing_devices(const RowFile& baseline, const RowFile& replacement) 
   std::vector<std::string> lost;
   std::set_difference(before.begin(), before.end(), after.begin(), after.end(), std::back_inserter(lost));
   if (lost.empty() || lost.size() == before.size()) return;
-  throw UsageError(
-      fmt::format("--update: '{}' also holds rows of {}, which '{}' lacks; give a file with all of them "
-                  "(attnprof merge)",
-                  baseline.file, fmt::join(lost, " and "), replacement.file));
+  throw UsageError(fmt::format(
+      "--update: '{}' also holds rows of {}, which '{}' lacks; give a file with all of them (attnprof merge)",
+      baseline.file, fmt::join(lost, " and "), replacement.file));
 }
 
-/// Replaces each baseline by its new file, all of them or none. What had changed is no matter of its exit
-/// code.
-int update(const CheckOptions& o, const std::vector<RowFile>& news) {
+/// Replaces each baseline by its new file, all of them or none. `baselines`: those that are there. What had
+/// changed is no matter of its exit code.
+int update(const CheckOptions& o, const std::vector<RowFile>& baselines, const std::vector<RowFile>& news) {
   for (const RowFile& file : news) {
     if (file.torn_last_row)
       throw UsageError(
@@ -245,7 +237,9 @@ int update(const CheckOptions& o, const std::vector<RowFile>& news) {
     }
   }
   for (size_t i = 0; i < news.size(); ++i) {
-    if (std::filesystem::exists(o.baselines[i])) refuse_losing_devices(read_rows(o.baselines[i]), news[i]);
+    for (const RowFile& baseline : baselines) {
+      if (baseline.file == o.baselines[i]) refuse_losing_devices(baseline, news[i]);
+    }
   }
   for (size_t i = 0; i < news.size(); ++i) {
     replace_file(o.baselines[i], read_whole_file(o.news[i]));
@@ -267,7 +261,7 @@ int run_check(const CheckOptions& o) {
   const GateOptions gate = gate_options(o);
   const std::vector<RowFile> news = read_all(o.news);
   const std::vector<RowFile> baselines = read_all(o.update ? existing(o.baselines) : o.baselines);
-  if (baselines.empty()) return update(o, news);
+  if (baselines.empty()) return update(o, baselines, news);
   try {
     const GateReport report = judge_rows(baselines, news, gate);
     if (!o.update && judged_nothing(report)) {
@@ -283,7 +277,7 @@ int run_check(const CheckOptions& o) {
     if (!o.update) throw;
     say("{}", e.what());  // a baseline from a new machine is a reason to update
   }
-  return update(o, news);
+  return update(o, baselines, news);
 }
 
 }  // namespace

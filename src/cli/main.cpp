@@ -18,8 +18,7 @@ namespace {
 
 constexpr const char* kFooter =
     "Exit codes: 0 done, or holds; 1 regression found; 2 usage or bad input; 3 asked-for device or counters "
-    "not "
-    "available,\n"
+    "not available,\n"
     "a sweep of which no row could be measured, or a comparison that cannot be made; 4 a result failed "
     "verification or\n"
     "could not be measured; 130 interrupted.";

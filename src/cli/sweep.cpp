@@ -17,6 +17,7 @@
 #include "cli/device_choice.hpp"
 #include "cli/dry_run.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/run_conditions.hpp"
 #include "cli/say.hpp"
 #include "cli/sweep_ceilings.hpp"
 #include "cli/sweep_options.hpp"
@@ -35,14 +36,9 @@ namespace attnprof {
 namespace {
 
 RunConditions conditions(const SweepOptions& o) {
-  RunConditions c;
-  c.cache = o.cache == "cold" ? CacheMode::cold : CacheMode::hot;
+  RunConditions c = run_conditions(o.cache);
   c.rest = o.run.rest;
   c.timed = o.timed;
-  c.tool_version = ATTNPROF_VERSION;
-  char host[256] = "";
-  gethostname(host, sizeof host - 1);
-  c.hostname = host;
   return c;
 }
 

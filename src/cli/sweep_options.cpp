@@ -44,19 +44,16 @@ void setup_common(CLI::App& app, SweepOptions& o) {
 void setup_timing(CLI::App& app, SweepOptions& o) {
   app.add_flag("--resume", o.resume,
                "Continue --csv FILE: rows that it holds are not measured again; a damaged one is refused, "
-               "naming its "
-               "place")
+               "naming its place")
       ->group("Output");
   app.add_option("--cache", o.cache,
                  "cold: evict the last-level cache before each launch (default); hot: do not")
       ->check(CLI::IsMember({"cold", "hot"}))
       ->group("Measuring");
-  app.add_option(
-         "--rest", o.run.rest,
-         "Pause before each sample, as a multiple of its time (3: the device idles three quarters of the "
-         "time): the chip "
-         "keeps its clock below the power limit, and times repeat. 0: back to back, as under load. On a CPU "
-         "caches and clocks cool down meanwhile")
+  app.add_option("--rest", o.run.rest,
+                 "Pause before each sample, as a multiple of its time (3: the device idles three quarters of "
+                 "the time): the chip keeps its clock below the power limit, and times repeat. 0: back to "
+                 "back, as under load. On a CPU caches and clocks cool down meanwhile")
       ->check(number_within(0.0, 100.0))
       ->capture_default_str()
       ->group("Measuring");
@@ -95,8 +92,7 @@ void setup_timing(CLI::App& app, SweepOptions& o) {
       ->group("Measuring");
   app.add_flag("--no-ceilings", o.no_ceilings,
                "Do not measure what the device can do at most when `attnprof ceilings` has not done so yet "
-               "(about a "
-               "second); cached figures are used all the same")
+               "(about a second); cached figures are used all the same")
       ->group("Measuring");
   app.add_flag("--no-drain", o.no_drain, "Leave dirty L2 lines out of hbm_write_bytes, as ncu does")
       ->group("Measuring");
@@ -104,10 +100,8 @@ void setup_timing(CLI::App& app, SweepOptions& o) {
 
 constexpr const char* kFooter =
     "Exit codes: 130 interrupted; else 4 a result failed verification or could not be measured; else 3 not "
-    "one row "
-    "is ok (all out of memory, unsupported or skipped), or counters were required and are not there; else 0. "
-    "2 for "
-    "bad input.";
+    "one row is ok (all out of memory, unsupported or skipped), or counters were required and are not there; "
+    "else 0. 2 for bad input.";
 
 }  // namespace
 

@@ -14,6 +14,7 @@
 #include "cli/device_choice.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/registry.hpp"
+#include "cli/run_conditions.hpp"
 #include "cli/say.hpp"
 #include "cli/terminal.hpp"
 #include "cli/tune_report.hpp"
@@ -40,16 +41,6 @@ struct TuneCommand {
 
 double now_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-RunConditions conditions(const TuneCommand& o) {
-  RunConditions c;
-  c.cache = o.cache == "cold" ? CacheMode::cold : CacheMode::hot;
-  c.tool_version = ATTNPROF_VERSION;
-  char host[256] = "";
-  gethostname(host, sizeof host - 1);
-  c.hostname = host;
-  return c;
 }
 
 /// Candidates of one typed case: its own configuration when one was typed, else the implementation's list.
@@ -163,17 +154,6 @@ std::string output_file(const TuneCommand& o) {
   return file;
 }
 
-/// Beside the target, then renamed: a reader, and an interrupted run, sees a whole file.
-void write_tuned(const std::string& path, const std::vector<TunedEntry>& entries) {
-  const std::string temporary = fmt::format("{}.{}", path, getpid());
-  OutputFile(temporary, false).write(tuned_csv(entries));
-  std::error_code error;
-  std::filesystem::rename(temporary, path, error);
-  if (!error) return;
-  std::filesystem::remove(temporary, error);
-  throw UsageError(fmt::format("cannot write '{}': renaming '{}' to it failed", path, temporary));
-}
-
 /// Tunes shape after shape; what was found goes to the files at once, so an interruption loses one shape.
 void tune_all(const TuneCommand& o, Device& device, CounterSource* counters, std::vector<TunedShape>& shapes,
               const std::string& output, bool show_progress) {
@@ -185,7 +165,7 @@ void tune_all(const TuneCommand& o, Device& device, CounterSource* counters, std
     everything.insert(everything.end(), shape.rows.begin(), shape.rows.end());
   compile_all(device, everything, show_progress);
 
-  Tuner tuner(device, counters, o.tune, conditions(o), now_s);
+  Tuner tuner(device, counters, o.tune, run_conditions(o.cache), now_s);
   Progress progress(static_cast<int>(shapes.size()), show_progress);
   const double end_s = now_s() + o.budget_s;
   for (size_t i = 0; i < shapes.size() && !stop_requested(); ++i) {
@@ -201,7 +181,7 @@ void tune_all(const TuneCommand& o, Device& device, CounterSource* counters, std
     using End = TuneOutcome::End;
     if (shape.outcome.end != End::better && shape.outcome.end != End::kept) continue;
     put_tuned(entries, entry_of(shape, device.info(), o.any_dtype));
-    write_tuned(output, entries);
+    replace_file(output, tuned_csv(entries));
   }
 }
 
@@ -245,7 +225,7 @@ int run_tune(TuneCommand o) {
   std::vector<TunedShape> shapes = shapes_of(cases, device->info(), table);
   require_distinct_keys(shapes, device->info(), o.any_dtype);
   const std::string output = output_file(o);
-  o.tune.run.cache = o.cache == "cold" ? CacheMode::cold : CacheMode::hot;
+  o.tune.run.cache = typed_cache(o.cache);
   o.tune.run.counters = o.counters != "off";
   o.tune.count_all = o.counters == "all";
   o.tune.verify_all = !o.csv.empty();

@@ -53,13 +53,6 @@ Machine machines_of(const Row& a, const Row& b) {
   return machine_difference(a, b).empty() ? Machine::same : Machine::board_or_driver;
 }
 
-/// Less than half of what no algorithm can avoid: a cache served the case, or the count is wrong.
-bool below_compulsory(const Row& row) {
-  const auto read = row.number("hbm_read_bytes"), write = row.number("hbm_write_bytes"),
-             least = row.number("min_hbm_bytes");
-  return read && write && least && *read + *write < *least / 2;
-}
-
 class Gate {
  public:
   explicit Gate(const GateOptions& options) : options_(options) {}
@@ -195,6 +188,7 @@ class Gate {
     const bool bytes = quantity.subject == Subject::bytes;
     const std::string_view source = c.before.front().text("bytes_source");
     const bool measured = quantity.measured && !(bytes && source == "counted");
+    const auto from_cache = [](const Row& r) { return served_by_cache(r) == true; };
     const auto other = [&](const Row& r) { return bytes && r.text("bytes_source") != source; };
     std::string refusal;
     if (after.empty()) {
@@ -206,8 +200,8 @@ class Gate {
       refusal = "counted bytes cannot be held against measured ones";
     } else if (measured && machine == Machine::model) {
       refusal = difference;
-    } else if (bytes && std::any_of(c.after.begin(), c.after.end(), below_compulsory) &&
-               std::none_of(c.before.begin(), c.before.end(), below_compulsory)) {
+    } else if (bytes && std::any_of(c.after.begin(), c.after.end(), from_cache) &&
+               std::none_of(c.before.begin(), c.before.end(), from_cache)) {
       refusal = "less than half of the compulsory bytes: a cache served the new row, or its count is wrong";
     } else if (quantity.subject == Subject::flops && *std::min_element(after.begin(), after.end()) == 0 &&
                *std::min_element(before.begin(), before.end()) > 0) {

@@ -15,10 +15,6 @@ namespace attnprof {
 
 namespace {
 
-std::string device_text(const Row& row) {
-  return fmt::format("{} {}", row.text("device"), row.text("device_name"));
-}
-
 void require_one_machine(const std::vector<Row>& repeats) {
   for (const Row& row : repeats) {
     const std::string difference = machine_difference(repeats.front(), row);
@@ -38,7 +34,8 @@ void require_common_kind(const std::vector<RowFile>& baselines, const std::vecto
   }
   throw UnavailableError(fmt::format(
       "{} was measured on {}, {} on {}: they have no case in common; compare files of one kind of device",
-      before.file(), device_text(before), news.front().file, device_text(news.front().rows.front())));
+      before.file(), device_text(before.device()), news.front().file,
+      device_text(news.front().rows.front().device())));
 }
 
 bool same_device(const Row& a, const Row& b) {

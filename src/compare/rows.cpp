@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iostream>
 #include <map>
 #include <utility>
 
 #include "compare/cell_rules.hpp"
 #include "core/error.hpp"
 #include "report/columns.hpp"
+#include "report/file_io.hpp"
 #include "report/human.hpp"
 
 namespace attnprof {
@@ -30,10 +30,6 @@ std::vector<std::string_view> telling_columns() {
   names.push_back("device_name");
   names.push_back("device_uuid");
   return names;
-}
-
-std::string device_text(const RowDevice& d) {
-  return d.device + (d.name.empty() ? "" : " " + d.name);
 }
 
 std::string unverified_reason(const Row& row) {
@@ -238,7 +234,7 @@ RowFile rows_of(const std::vector<Record>& records) {
 }
 
 RowFile read_rows(const std::string& path, Duplicates duplicates) {
-  return rows_of(path == "-" ? read_csv(std::cin, "(stdin)") : read_csv_file(path), duplicates);
+  return rows_of(parse_csv(read_input(path), input_name(path)), duplicates);
 }
 
 std::string device_difference(const Row& a, const Row& b) {

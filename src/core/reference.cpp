@@ -151,8 +151,7 @@ std::optional<std::string> unverifiable(const Problem& p, bool materialized) {
   if (bound < kHalf) return std::nullopt;
   return fmt::format(
       "cannot be verified: at scale {:.4g} the scores are so large that their rounding alone may move the "
-      "result by "
-      "{:.3g} of it; a smaller --scale can be checked",
+      "result by {:.3g} of it; a smaller --scale can be checked",
       softmax_scale(p), bound);
 }
 

@@ -122,6 +122,12 @@ int64_t parse_size(const std::string& text) {
 
 }  // namespace
 
+std::string host_name() {
+  char name[256] = "";
+  gethostname(name, sizeof name - 1);
+  return name;
+}
+
 std::string cpu_model() {
   std::ifstream file("/proc/cpuinfo");
   std::string line;

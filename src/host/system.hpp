@@ -9,6 +9,9 @@ namespace attnprof {
 /// "model name" of /proc/cpuinfo, or the architecture's name.
 std::string cpu_model();
 
+/// Name of this machine; "" when it has none.
+std::string host_name();
+
 /// Threads this process may run at once: CPU affinity, further limited by the cgroup's CPU quota. At least 1.
 int usable_threads();
 

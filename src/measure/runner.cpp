@@ -186,10 +186,11 @@ std::vector<Record> Runner::run(const PlannedRow* begin, const PlannedRow* end,
       record.message = fmt::format("needs {} bytes ({} of them workspace), {} bytes are free",
                                    row->memory_bytes, row->workspace_bytes, free_bytes);
     }
-    if (const auto why = unverifiable(row->planned.problem, row->impl->materializes);
-        why && record.status == Status::ok && options_.verify) {
-      record.status = Status::unsupported;
-      record.message = *why;
+    if (record.status == Status::ok && options_.verify) {
+      if (const auto why = unverifiable(row->planned.problem, row->impl->materializes)) {
+        record.status = Status::unsupported;
+        record.message = *why;
+      }
     }
     if (record.status == Status::ok) workspace_bytes = std::max(workspace_bytes, row->workspace_bytes);
     records.push_back(std::move(record));

@@ -47,8 +47,7 @@ std::vector<Column> attribution_columns() {
        [](R r) { return share(r, &Attribution::exp_us); }},
       {"idle_us", "us",
        "part of time_us in which no kernel ran: gaps_us, and what is left of time_us beyond them and "
-       "kernels_us, up to 10 "
-       "us a kernel (kernels_us is of another run, whose clock may have been higher)",
+       "kernels_us, up to 10 us a kernel (kernels_us is of another run, whose clock may have been higher)",
        false, [](R r) { return share(r, &Attribution::launch_us); }},
       {"overlap_pct", "%",
        "how far the parts hid each other: 0 when time_us is their sum, 100 when it is the largest of them",
@@ -62,10 +61,8 @@ std::vector<Column> attribution_columns() {
        [](R r) { return share(r, &Attribution::exp_pct); }},
       {"bound", "",
        "what limits the case: memory, matrix, exp (at half of that ceiling or more) or launch (no kernel "
-       "runs "
-       "for half of the time); serial: several kernels, none near a ceiling, whose parts make up the time "
-       "one "
-       "after another; latency: none of these; empty: not known, or above a ceiling (see message)",
+       "runs for half of the time); serial: several kernels, none near a ceiling, whose parts make up the "
+       "time one after another; latency: none of these; empty: not known, or above a ceiling (see message)",
        false, [](R r) { return text_cell(attribution(r).bound); }},
   };
 }

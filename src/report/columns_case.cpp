@@ -48,8 +48,7 @@ std::vector<Column> case_columns() {
        [](R r) { return text_cell(to_string(r.conditions.cache)); }},
       {"rest", "",
        "pause before each sample, as a multiple of the time of the one before, so that the chip keeps its "
-       "clock; "
-       "empty: none",
+       "clock; empty: none",
        key, [](R r) { return r.conditions.rest > 0 ? Cell(r.conditions.rest) : Cell(); }},
       {"tile_m", "", "query rows per tile; empty when untiled", key,
        [](R r) { return nonzero_cell(r.planned.config.tile_m); }},
@@ -61,10 +60,9 @@ std::vector<Column> case_columns() {
        [](R r) { return nonzero_cell(r.planned.config.warps); }},
       {"kernel", "",
        "empty: the row is about the whole launch; else about one of its kernels (on a cpu: passes), in rows "
-       "that "
-       "--per-kernel adds; then time_us is that kernel's own time within whole launches, and its bytes are "
-       "those that "
-       "crossed while it ran, write-backs of lines that a kernel before it left dirty included",
+       "that --per-kernel adds; then time_us is that kernel's own time within whole launches, and its bytes "
+       "are those that crossed while it ran, write-backs of lines that a kernel before it left dirty "
+       "included",
        key, [](R r) { return text_cell(r.kernel); }},
       {"kernel_index", "", "place of that kernel in the launch, from 0", false,
        [](R r) { return cell_of(r.kernel_index); }},

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <istream>
 #include <memory>
 #include <optional>
 #include <string>
@@ -41,7 +40,6 @@ struct CsvTable {
 /// unknown columns, a first line "sep=,". Throws UsageError "FILE:LINE: ..." for a wrong cell count (except a
 /// torn last row), a duplicate header, a stray quote, a NUL byte, a separator other than the comma, and
 /// "FILE: ..." for an empty file and for what is no text in UTF-8 (UTF-16, spreadsheets, compressed files).
-CsvTable read_csv(std::istream& in, const std::string& file);
 CsvTable parse_csv(std::string_view text, const std::string& file);
 CsvTable read_csv_file(
     const std::string& path);  ///< UsageError for a missing file, a directory, no permission

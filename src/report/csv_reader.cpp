@@ -1,6 +1,5 @@
 // The CSV reader: one pass over the text, a state per character class, no locale.
 #include <algorithm>
-#include <iterator>
 #include <unordered_set>
 #include <utility>
 
@@ -221,11 +220,6 @@ CsvTable parse_csv(std::string_view text, const std::string& file) {
     table.row_lines.push_back(line);
   }
   return table;
-}
-
-CsvTable read_csv(std::istream& in, const std::string& file) {
-  const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  return parse_csv(text, file);
 }
 
 CsvTable read_csv_file(const std::string& path) {

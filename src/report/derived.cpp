@@ -150,8 +150,7 @@ std::string throttling_note(const std::vector<Record>& records) {
   if (throttled == 0) return "";
   return fmt::format(
       "the chip held its clock back during {} of {} rows ({}): such times differ by some percent from run to "
-      "run; "
-      "--rest 3 pauses between samples so that it need not",
+      "run; --rest 3 pauses between samples so that it need not",
       throttled, measured, reasons);
 }
 

@@ -10,6 +10,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <iostream>
+#include <iterator>
 #include <system_error>
 
 #include "core/error.hpp"
@@ -65,6 +67,15 @@ std::string read_whole_file(const std::string& path) {
   }
   text.resize(used);
   return text;
+}
+
+std::string read_input(const std::string& path) {
+  if (path != "-") return read_whole_file(path);
+  return {std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
+}
+
+std::string input_name(const std::string& path) {
+  return path == "-" ? "(stdin)" : path;
 }
 
 std::optional<std::string> read_existing(const std::string& path) {

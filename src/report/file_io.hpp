@@ -11,6 +11,9 @@ namespace attnprof {
 
 /// Whole content. Throws UsageError for a missing file, a directory, no permission, a read error.
 std::string read_whole_file(const std::string& path);
+/// The same, or all of standard input for "-"; and the name of either in messages: "(stdin)".
+std::string read_input(const std::string& path);
+std::string input_name(const std::string& path);
 /// Content of `path` when it is a regular file; nothing when it does not exist or is something else (a pipe,
 /// a device).
 std::optional<std::string> read_existing(const std::string& path);

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <iostream>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -176,11 +174,7 @@ void require_same_cells(const Entry& a, const Entry& b, const std::vector<std::s
 }  // namespace
 
 CsvTable read_rows_to_merge(const std::string& name) {
-  const bool from_stdin = name == "-";
-  const std::string path = from_stdin ? "(stdin)" : name;
-  const std::string text =
-      from_stdin ? std::string{std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()}
-                 : read_whole_file(name);
+  const std::string path = input_name(name), text = read_input(name);
   auto table = parse_finished_rows(text, path);
   if (!table || table->complete_bytes == 0) {
     CsvTable none;

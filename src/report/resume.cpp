@@ -14,7 +14,7 @@ namespace attnprof {
 namespace {
 
 std::string describe(const RowDevice& device) {
-  std::string text = device.device + " " + device.name;
+  std::string text = device_text(device);
   if (!device.uuid.empty()) text += " (" + device.uuid + ")";
   return text;
 }
@@ -25,6 +25,10 @@ bool starts_our_header(std::string_view text) {
 }
 
 }  // namespace
+
+std::string device_text(const RowDevice& d) {
+  return d.device + (d.name.empty() ? "" : " " + d.name);
+}
 
 std::string header_line() {
   std::string line;

@@ -19,6 +19,9 @@ struct RowDevice {
   bool operator==(const RowDevice&) const = default;
 };
 
+/// "gpu NVIDIA H200".
+std::string device_text(const RowDevice& device);
+
 /// Contents of a CSV to be resumed. A last line without line end is not counted: open_csv(append) cuts it
 /// off.
 struct ResumeInfo {

@@ -1,11 +1,11 @@
-# Script mode: writes OUT, a C++ file whose FUNCTION(), declared in HEADER, returns the text of FILES. Literals are cut below
-# the length limit that compilers must accept.
-set(text "#include \"${HEADER}\"\n\nnamespace attnprof {\n\nconst std::vector<EmbeddedSource>& ${FUNCTION}() {\n  static const std::vector<EmbeddedSource> sources = {\n")
+# Script mode: writes OUT, a C++ file whose FUNCTION() returns the text of FILES, paths from ROOT. Literals are cut below the
+# length limit that compilers must accept.
+set(text "#include \"core/embedded_file.hpp\"\n\nnamespace attnprof {\n\nconst std::vector<EmbeddedFile>& ${FUNCTION}() {\n  static const std::vector<EmbeddedFile> files = {\n")
 foreach(file IN LISTS FILES)
-  get_filename_component(name ${file} NAME)
-  file(READ ${file} content)
+  string(REGEX REPLACE "^src/" "" path ${file})
+  file(READ ${ROOT}/${file} content)
   string(LENGTH "${content}" length)
-  string(APPEND text "      {\"${name}\",\n")
+  string(APPEND text "      {\"${path}\",\n")
   set(at 0)
   while(at LESS length)
     string(SUBSTRING "${content}" ${at} 8000 piece)
@@ -14,5 +14,5 @@ foreach(file IN LISTS FILES)
   endwhile()
   string(APPEND text "      },\n")
 endforeach()
-string(APPEND text "  };\n  return sources;\n}\n\n}  // namespace attnprof\n")
+string(APPEND text "  };\n  return files;\n}\n\n}  // namespace attnprof\n")
 file(WRITE ${OUT} "${text}")

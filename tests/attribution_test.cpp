@@ -1,4 +1,4 @@
-#include "core/attribution.hpp"
+#include "rows/attribution.hpp"
 
 #include "catch.hpp"
 #include "text.hpp"

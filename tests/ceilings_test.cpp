@@ -5,14 +5,14 @@
 #include <map>
 
 #include "catch.hpp"
-#include "cli/device_ceilings.hpp"
 #include "core/error.hpp"
 #include "core/utc.hpp"
 #include "fake_device.hpp"
 #include "host/host_device.hpp"
 #include "host/peak.hpp"
-#include "report/csv.hpp"
+#include "rows/csv.hpp"
 #include "run_program.hpp"
+#include "state/device_ceilings.hpp"
 #include "temp_folder.hpp"
 #include "text.hpp"
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "compare/thresholds.hpp"
 #include "compare_case.hpp"
+#include "gate/thresholds.hpp"
 #include "temp_folder.hpp"
 
 using namespace attnprof;

@@ -1,4 +1,4 @@
-#include "report/columns.hpp"
+#include "rows/columns.hpp"
 
 #include <fstream>
 #include <iterator>
@@ -7,8 +7,8 @@
 
 #include "catch.hpp"
 #include "core/theory.hpp"
-#include "report/csv.hpp"
-#include "report/derived.hpp"
+#include "rows/csv.hpp"
+#include "rows/derived.hpp"
 
 using namespace attnprof;
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "report/columns.hpp"
+#include "rows/columns.hpp"
 
 namespace attnprof {
 

@@ -1,4 +1,4 @@
-#include "report/csv.hpp"
+#include "rows/csv.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,7 +16,7 @@
 #include "catch.hpp"
 #include "core/error.hpp"
 #include "error_of.hpp"
-#include "report/resume.hpp"
+#include "state/resume.hpp"
 #include "temp_folder.hpp"
 #include "text.hpp"
 

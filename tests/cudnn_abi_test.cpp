@@ -5,7 +5,7 @@
 
 #include <cudnn.h>
 
-#include "gpu/cudnn_api.hpp"
+#include "gpu/api/cudnn_api.hpp"
 
 using namespace attnprof::cudnn;
 

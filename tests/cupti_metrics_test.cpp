@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <limits>
 
-#include "gpu/cupti_activity.hpp"
-#include "gpu/cupti_error.hpp"
-#include "gpu/cupti_host.hpp"
-#include "gpu/cupti_metrics.hpp"
+#include "gpu/counters/cupti_activity.hpp"
+#include "gpu/counters/cupti_error.hpp"
+#include "gpu/counters/cupti_host.hpp"
+#include "gpu/counters/cupti_metrics.hpp"
 
 using namespace attnprof;
 

@@ -1,4 +1,4 @@
-#include "compare/gate.hpp"
+#include "gate/gate.hpp"
 
 #include <cmath>
 #include <functional>

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "core/bound.hpp"
-#include "gpu/ceilings.hpp"
-#include "gpu/peak_kernels.hpp"
+#include "gpu/device/ceilings.hpp"
+#include "gpu/device/peak_kernels.hpp"
 #include "gpu_case.hpp"
-#include "report/ceilings_text.hpp"
+#include "state/ceilings_text.hpp"
 
 using namespace attnprof;
 

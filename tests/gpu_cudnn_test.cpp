@@ -3,8 +3,8 @@
 #include <string>
 
 #include "catch.hpp"
-#include "cli/registry.hpp"
 #include "gpu_case.hpp"
+#include "implementations.hpp"
 
 using namespace attnprof;
 using gpu_test::GpuCase;

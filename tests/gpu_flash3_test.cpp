@@ -5,8 +5,8 @@
 
 #include "catch.hpp"
 #include "gpu_case.hpp"
-#include "kernels/flash3_gpu.hpp"
-#include "kernels/flash3_tile.hpp"
+#include "kernels/flash3/flash3.hpp"
+#include "kernels/flash3/tile.hpp"
 
 using namespace attnprof;
 using gpu_test::GpuCase;

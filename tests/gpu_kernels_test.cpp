@@ -5,8 +5,8 @@
 #include <string>
 
 #include "catch.hpp"
-#include "gpu/implementations.hpp"
 #include "gpu_case.hpp"
+#include "gpu_implementations.hpp"
 
 using namespace attnprof;
 using gpu_test::GpuCase;

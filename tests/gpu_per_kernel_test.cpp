@@ -6,10 +6,10 @@
 
 #include <atomic>
 
-#include "cli/registry.hpp"
 #include "gpu_case.hpp"
+#include "implementations.hpp"
 #include "measure/runner.hpp"
-#include "report/derived.hpp"
+#include "rows/derived.hpp"
 
 using namespace attnprof;
 

@@ -10,11 +10,11 @@
 #include "core/error.hpp"
 #include "core/fill.hpp"
 #include "core/stats.hpp"
-#include "gpu/cupti_activity.hpp"
-#include "gpu/cupti_error.hpp"
+#include "gpu/counters/cupti_activity.hpp"
+#include "gpu/counters/cupti_error.hpp"
+#include "gpu/device/memory_kernels.hpp"
+#include "gpu/device/square_product.hpp"
 #include "gpu/gpu.hpp"
-#include "gpu/memory_kernels.hpp"
-#include "gpu/square_product.hpp"
 
 using namespace attnprof;
 
@@ -56,7 +56,7 @@ class BadLaunch final : public Prepared {
   BadLaunch(GpuDevice& gpu, LaunchShape shape) : gpu_(gpu), shape_(shape) {}
   void launch() override {
     const long long cycles = 1;
-    gpu_.launch(gpu_.kernel({"flush.cu", "spin", {}}), shape_, {&cycles});
+    gpu_.launch(gpu_.kernel({"gpu/device/flush.cu", "spin", {}}), shape_, {&cycles});
   }
 
  private:
@@ -150,17 +150,17 @@ TEST_CASE("an unknown kernel or source fails its case only", "[gpu]") {
   const auto gpu = gpu_or_skip();
   if (!gpu) return;
   CHECK_THROWS_AS(as_gpu(*gpu).kernel({"no_such.cu", "f", {}}), CaseError);
-  CHECK_THROWS_AS(as_gpu(*gpu).kernel({"flush.cu", "no_such_kernel", {}}), CaseError);
-  CHECK(as_gpu(*gpu).kernel({"flush.cu", "spin", {}}).resources.registers_per_thread > 0);
+  CHECK_THROWS_AS(as_gpu(*gpu).kernel({"gpu/device/flush.cu", "no_such_kernel", {}}), CaseError);
+  CHECK(as_gpu(*gpu).kernel({"gpu/device/flush.cu", "spin", {}}).resources.registers_per_thread > 0);
 }
 
 TEST_CASE("many kernels compile in parallel, with progress up to the last", "[gpu]") {
   const auto gpu = gpu_or_skip();
   if (!gpu) return;
-  const std::vector<KernelSpec> specs{{"fill.cu", "fill_normal_fp32", {}},
-                                      {"fill.cu", "fill_normal_bf16", {}},
-                                      {"flush.cu", "copy_all", {}},
-                                      {"fill.cu", "fill_normal_fp32", {}},
+  const std::vector<KernelSpec> specs{{"gpu/device/fill.cu", "fill_normal_fp32", {}},
+                                      {"gpu/device/fill.cu", "fill_normal_bf16", {}},
+                                      {"gpu/device/flush.cu", "copy_all", {}},
+                                      {"gpu/device/fill.cu", "fill_normal_fp32", {}},
                                       {"no_such.cu", "f", {}}};
   std::vector<int> seen;
   compile_kernels(*gpu, specs, [&](int done, int total) {

@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
-#include "baselines/naive_host.hpp"
+#include "baselines/naive_host/naive_host.hpp"
 #include "core/fill.hpp"
 #include "core/theory.hpp"
 #include "core/verify.hpp"
 #include "host/host_device.hpp"
-#include "kernels/fused_host.hpp"
+#include "kernels/fused_host/fused_host.hpp"
 
 namespace attnprof::host_test {
 

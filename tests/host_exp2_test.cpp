@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "catch.hpp"
-#include "kernels/simd_host.hpp"
+#include "host/simd.hpp"
 
 using attnprof::HWY_NAMESPACE::exp2_scalar;
 

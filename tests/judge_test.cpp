@@ -1,4 +1,4 @@
-#include "compare/judge.hpp"
+#include "gate/judge.hpp"
 
 #include "catch.hpp"
 

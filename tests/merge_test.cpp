@@ -1,4 +1,4 @@
-#include "report/merge.hpp"
+#include "rows/merge.hpp"
 
 #include <fstream>
 #include <functional>
@@ -7,7 +7,7 @@
 #include "catch.hpp"
 #include "core/error.hpp"
 #include "error_of.hpp"
-#include "report/columns.hpp"
+#include "rows/columns.hpp"
 #include "temp_folder.hpp"
 #include "text.hpp"
 

@@ -4,12 +4,12 @@
 #include <map>
 
 #include "catch.hpp"
-#include "cli/registry.hpp"
 #include "core/bound.hpp"
 #include "core/l2_model.hpp"
 #include "core/stats.hpp"
 #include "core/theory.hpp"
-#include "report/csv.hpp"
+#include "implementations.hpp"
+#include "rows/csv.hpp"
 
 using namespace attnprof;
 

@@ -1,4 +1,4 @@
-#include "compare/noise.hpp"
+#include "gate/noise.hpp"
 
 #include <cmath>
 #include <limits>

@@ -8,8 +8,8 @@
 #include <random>
 #include <vector>
 
-#include "compare/judge.hpp"
 #include "core/stats.hpp"
+#include "gate/judge.hpp"
 
 namespace attnprof {
 

@@ -12,12 +12,12 @@
 #include <thread>
 
 #include "catch.hpp"
-#include "cli/registry.hpp"
 #include "core/error.hpp"
 #include "gpu/gpu.hpp"
+#include "implementations.hpp"
 #ifdef ATTNPROF_WITH_CUDA
-#include "gpu/nvrtc_api.hpp"
-#include "gpu/nvrtc_compiler.hpp"
+#include "gpu/api/nvrtc_api.hpp"
+#include "gpu/device/nvrtc_compiler.hpp"
 
 using namespace attnprof;
 namespace fs = std::filesystem;
@@ -90,10 +90,10 @@ std::map<std::string, KernelSpec> all_specs(const DeviceInfo& device) {
   std::map<std::string, KernelSpec> specs;
   const auto add = [&](const KernelSpec& spec) { specs.emplace(describe(spec), spec); };
   for (const char* entry : {"fill_normal_fp32", "fill_normal_bf16", "fill_normal_fp16"})
-    add({"fill.cu", entry, {}});
-  for (const char* entry : {"read_all", "copy_all", "spin"}) add({"flush.cu", entry, {}});
+    add({"gpu/device/fill.cu", entry, {}});
+  for (const char* entry : {"read_all", "copy_all", "spin"}) add({"gpu/device/flush.cu", entry, {}});
   for (const char* entry : {"read_over", "write_over", "copy_over", "fma_chains", "exp_chains", "nothing"})
-    add({"peak.cu", entry, {}});
+    add({"gpu/device/peak.cu", entry, {}});
   for (const Implementation& implementation : registry()) {
     if (implementation.device != DeviceKind::gpu) continue;
     for (const Case& c : representative_cases(implementation, device)) {
@@ -103,7 +103,7 @@ std::map<std::string, KernelSpec> all_specs(const DeviceInfo& device) {
   return specs;
 }
 
-std::vector<EmbeddedSource> one_source(const std::string& text) {
+std::vector<EmbeddedFile> one_source(const std::string& text) {
   return {{"test.cu", text}};
 }
 const KernelSpec kTestKernel{"test.cu", "f", {}};
@@ -181,7 +181,7 @@ TEST_CASE("a change in an included header is another entry of the cache", "[nvrt
   if (!have_nvrtc()) return;
   const TemporaryFolder folder;
   const CubinCache cache(folder.path);
-  std::vector<EmbeddedSource> sources{
+  std::vector<EmbeddedFile> sources{
       {"test.cu", "#include \"a.cuh\"\nextern \"C\" __global__ void f(int* p) { *p = value(); }"},
       {"a.cuh", "#include \"b.cuh\"\n__device__ int value() { return kValue; }"},
       {"b.cuh", "constexpr int kValue = 1;"}};
@@ -293,20 +293,17 @@ TEST_CASE("registers, spills and shared memory are read off the ptxas text", "[n
 }
 
 TEST_CASE("embedded sources are the files of the tree, byte for byte", "[nvrtc]") {
-  std::set<std::string> names;
-  for (const EmbeddedSource& source : embedded_sources()) {
-    INFO(source.name);
-    CHECK(names.insert(source.name).second);  // included by name, so names must differ
-    fs::path file;
-    for (const char* folder : {"kernels", "baselines"}) {
-      const fs::path candidate = fs::path(ATTNPROF_SOURCE_DIR) / folder / source.name;
-      if (fs::exists(candidate)) file = candidate;
-    }
-    std::ifstream in(file, std::ios::binary);
+  std::set<std::string> paths;
+  for (const EmbeddedFile& source : device_sources()) {
+    INFO(source.path);
+    CHECK(paths.insert(source.path).second);
+    const fs::path root = ATTNPROF_SOURCE_DIR;
+    std::ifstream in(fs::exists(root / source.path) ? root / source.path : root / "src" / source.path,
+                     std::ios::binary);
     const std::string text(std::istreambuf_iterator<char>(in), {});
     CHECK(text == source.text);
   }
-  CHECK(names.count("random.cuh") == 1);
+  CHECK(paths.count("core/random.hpp") == 1);
 }
 #endif
 

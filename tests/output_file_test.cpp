@@ -10,9 +10,10 @@
 
 #include "catch.hpp"
 #include "core/error.hpp"
+#include "core/file_io.hpp"
 #include "error_of.hpp"
-#include "report/csv.hpp"
-#include "report/resume.hpp"
+#include "rows/csv.hpp"
+#include "state/resume.hpp"
 #include "temp_folder.hpp"
 #include "text.hpp"
 

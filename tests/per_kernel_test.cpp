@@ -4,14 +4,14 @@
 #include <atomic>
 
 #include "catch.hpp"
-#include "cli/registry.hpp"
 #include "core/theory.hpp"
 #include "fake_device.hpp"
 #include "gpu/gpu.hpp"
 #include "host/host_device.hpp"
-#include "report/columns.hpp"
-#include "report/csv.hpp"
-#include "report/derived.hpp"
+#include "implementations.hpp"
+#include "rows/columns.hpp"
+#include "rows/csv.hpp"
+#include "rows/derived.hpp"
 
 using namespace attnprof;
 

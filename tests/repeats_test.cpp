@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "compare/gate.hpp"
-#include "report/csv.hpp"
+#include "gate/gate.hpp"
+#include "rows/csv.hpp"
 
 using namespace attnprof;
 

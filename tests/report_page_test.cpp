@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "report/csv.hpp"
+#include "rows/csv.hpp"
 #include "tests/catch.hpp"
 #include "tests/compare_case.hpp"
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "catch.hpp"
-#include "report/csv.hpp"
+#include "rows/csv.hpp"
 
 using namespace attnprof;
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "catch.hpp"
-#include "report/csv.hpp"
+#include "rows/csv.hpp"
 #include "run_program.hpp"
 #include "temp_folder.hpp"
 

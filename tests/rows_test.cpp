@@ -1,4 +1,4 @@
-#include "compare/rows.hpp"
+#include "rows/rows.hpp"
 
 #include <algorithm>
 #include <functional>

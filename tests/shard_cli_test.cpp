@@ -3,7 +3,7 @@
 #include <string>
 
 #include "catch.hpp"
-#include "report/csv.hpp"
+#include "rows/csv.hpp"
 #include "run_program.hpp"
 
 using namespace attnprof;

@@ -1,4 +1,4 @@
-#include "report/table.hpp"
+#include "rows/table.hpp"
 
 #include <algorithm>
 #include <sstream>

@@ -1,4 +1,4 @@
-#include "compare/thresholds.hpp"
+#include "gate/thresholds.hpp"
 
 #include "catch.hpp"
 #include "compare_case.hpp"

@@ -3,9 +3,9 @@
 #include <string>
 
 #include "catch.hpp"
-#include "cli/tuned_files.hpp"
-#include "report/csv.hpp"
+#include "rows/csv.hpp"
 #include "run_program.hpp"
+#include "state/tuned_files.hpp"
 
 using namespace attnprof;
 

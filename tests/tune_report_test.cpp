@@ -3,7 +3,7 @@
 #include <sstream>
 
 #include "catch.hpp"
-#include "report/grid.hpp"
+#include "rows/grid.hpp"
 #include "text.hpp"
 
 using namespace attnprof;

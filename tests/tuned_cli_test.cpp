@@ -4,7 +4,7 @@
 #include <string>
 
 #include "catch.hpp"
-#include "report/csv.hpp"
+#include "rows/csv.hpp"
 #include "run_program.hpp"
 
 namespace fs = std::filesystem;

@@ -2,13 +2,13 @@
 #include "core/tuned.hpp"
 
 #include "catch.hpp"
-#include "cli/registry.hpp"
-#include "cli/tuned_files.hpp"
+#include "core/embedded_file.hpp"
 #include "core/error.hpp"
 #include "fake_device.hpp"
-#include "gpu/embedded_sources.hpp"
+#include "implementations.hpp"
 #include "measure/plan.hpp"
-#include "report/tuned_csv.hpp"
+#include "state/tuned_csv.hpp"
+#include "state/tuned_files.hpp"
 
 using namespace attnprof;
 

@@ -4,11 +4,11 @@
 #include <memory>
 
 #include "cli/commands.hpp"
-#include "cli/device_ceilings.hpp"
 #include "cli/device_choice.hpp"
 #include "cli/say.hpp"
 #include "core/error.hpp"
 #include "host/system.hpp"
+#include "state/device_ceilings.hpp"
 
 namespace attnprof {
 namespace {

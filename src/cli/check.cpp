@@ -12,11 +12,11 @@
 #include "cli/commands.hpp"
 #include "cli/say.hpp"
 #include "cli/typed.hpp"
-#include "compare/gate.hpp"
-#include "compare/gate_report.hpp"
 #include "core/error.hpp"
-#include "report/csv.hpp"
-#include "report/file_io.hpp"
+#include "core/file_io.hpp"
+#include "gate/gate.hpp"
+#include "gate/gate_report.hpp"
+#include "rows/csv.hpp"
 
 namespace attnprof {
 namespace {

@@ -12,8 +12,8 @@
 #include "cli/typed.hpp"
 #include "compare/render.hpp"
 #include "core/error.hpp"
-#include "report/csv.hpp"
-#include "report/file_io.hpp"
+#include "core/file_io.hpp"
+#include "rows/csv.hpp"
 
 namespace attnprof {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "gpu/gpu.hpp"
-#include "report/table.hpp"
+#include "rows/table.hpp"
 
 namespace attnprof {
 

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "core/bound.hpp"
-#include "report/columns.hpp"
-#include "report/table.hpp"
+#include "rows/columns.hpp"
+#include "rows/table.hpp"
 
 namespace attnprof {
 namespace {

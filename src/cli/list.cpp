@@ -4,12 +4,12 @@
 #include <memory>
 
 #include "cli/commands.hpp"
-#include "cli/registry.hpp"
 #include "core/axes.hpp"
 #include "gpu/gpu.hpp"
 #include "host/host_device.hpp"
-#include "report/columns.hpp"
-#include "report/table.hpp"
+#include "implementations.hpp"
+#include "rows/columns.hpp"
+#include "rows/table.hpp"
 
 namespace attnprof {
 namespace {

@@ -11,7 +11,7 @@
 #include "cli/say.hpp"
 #include "cli/typed.hpp"
 #include "core/error.hpp"
-#include "report/merge.hpp"
+#include "rows/merge.hpp"
 
 namespace attnprof {
 namespace {

@@ -6,15 +6,15 @@
 
 #include "cli/axis_options.hpp"
 #include "cli/commands.hpp"
-#include "cli/tuned_files.hpp"
 #include "core/bound.hpp"
 #include "core/error.hpp"
 #include "core/paper_model.hpp"
 #include "core/theory.hpp"
 #include "measure/plan.hpp"
-#include "report/columns.hpp"
-#include "report/csv.hpp"
-#include "report/table.hpp"
+#include "rows/columns.hpp"
+#include "rows/csv.hpp"
+#include "rows/table.hpp"
+#include "state/tuned_files.hpp"
 
 namespace attnprof {
 namespace {

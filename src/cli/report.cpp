@@ -12,11 +12,11 @@
 #include "cli/given_ceilings.hpp"
 #include "cli/typed.hpp"
 #include "compare/comparison.hpp"
-#include "compare/rows.hpp"
 #include "compare/words.hpp"
 #include "core/error.hpp"
+#include "core/file_io.hpp"
 #include "html/report_page.hpp"
-#include "report/file_io.hpp"
+#include "rows/rows.hpp"
 
 namespace attnprof {
 namespace {

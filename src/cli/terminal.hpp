@@ -1,7 +1,7 @@
 // What stdout is: a terminal of some width, or a file or pipe.
 #pragma once
 
-#include "report/table.hpp"
+#include "rows/table.hpp"
 
 namespace attnprof {
 

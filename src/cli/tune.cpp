@@ -13,18 +13,18 @@
 #include "cli/compile.hpp"
 #include "cli/device_choice.hpp"
 #include "cli/interrupt.hpp"
-#include "cli/registry.hpp"
 #include "cli/run_conditions.hpp"
 #include "cli/say.hpp"
 #include "cli/terminal.hpp"
 #include "cli/tune_report.hpp"
-#include "cli/tuned_files.hpp"
 #include "cli/typed.hpp"
 #include "core/error.hpp"
+#include "core/file_io.hpp"
 #include "gpu/gpu.hpp"
-#include "report/csv.hpp"
-#include "report/file_io.hpp"
-#include "report/tuned_csv.hpp"
+#include "implementations.hpp"
+#include "rows/csv.hpp"
+#include "state/tuned_csv.hpp"
+#include "state/tuned_files.hpp"
 
 namespace attnprof {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "report/grid.hpp"
+#include "rows/grid.hpp"
 
 namespace attnprof {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "core/tuned.hpp"
 #include "measure/tuner.hpp"
-#include "report/table.hpp"
+#include "rows/table.hpp"
 
 namespace attnprof {
 

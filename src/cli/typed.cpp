@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "core/error.hpp"
-#include "report/csv.hpp"
+#include "rows/csv.hpp"
 
 namespace attnprof {
 

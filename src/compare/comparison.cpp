@@ -9,8 +9,8 @@
 #include <unordered_map>
 
 #include "core/error.hpp"
-#include "report/columns.hpp"
-#include "report/human.hpp"
+#include "rows/columns.hpp"
+#include "rows/human.hpp"
 
 namespace attnprof {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "compare/rows.hpp"
 #include "core/stats.hpp"
+#include "rows/rows.hpp"
 
 namespace attnprof {
 

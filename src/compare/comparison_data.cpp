@@ -7,8 +7,8 @@
 
 #include "compare/render.hpp"
 #include "compare/words.hpp"
-#include "report/columns.hpp"
-#include "report/csv.hpp"
+#include "rows/columns.hpp"
+#include "rows/csv.hpp"
 
 namespace attnprof {
 

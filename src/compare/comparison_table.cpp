@@ -5,9 +5,9 @@
 
 #include "compare/render.hpp"
 #include "compare/words.hpp"
-#include "report/columns.hpp"
-#include "report/human.hpp"
-#include "report/problem_columns.hpp"
+#include "rows/columns.hpp"
+#include "rows/human.hpp"
+#include "rows/problem_columns.hpp"
 
 namespace attnprof {
 

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "compare/comparison.hpp"
-#include "report/columns.hpp"
+#include "rows/columns.hpp"
 
 namespace attnprof {
 

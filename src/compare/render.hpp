@@ -7,7 +7,7 @@
 #include "compare/comparison.hpp"
 #include "compare/why.hpp"
 #include "core/record.hpp"
-#include "report/table.hpp"
+#include "rows/table.hpp"
 
 namespace attnprof {
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "core/bound.hpp"
-#include "report/columns.hpp"
-#include "report/grid.hpp"
-#include "report/human.hpp"
+#include "rows/columns.hpp"
+#include "rows/grid.hpp"
+#include "rows/human.hpp"
 
 namespace attnprof {
 

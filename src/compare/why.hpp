@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "compare/rows.hpp"
-#include "core/attribution.hpp"
-#include "report/table.hpp"
+#include "rows/attribution.hpp"
+#include "rows/rows.hpp"
+#include "rows/table.hpp"
 
 namespace attnprof {
 

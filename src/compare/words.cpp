@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "report/columns.hpp"
-#include "report/human.hpp"
-#include "report/table.hpp"
+#include "rows/columns.hpp"
+#include "rows/human.hpp"
+#include "rows/table.hpp"
 
 namespace attnprof {
 

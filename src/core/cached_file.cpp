@@ -1,14 +1,14 @@
 #include "core/cached_file.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
-
-#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <system_error>
+
+#include "core/error.hpp"
+#include "core/file_io.hpp"
 
 namespace attnprof {
 
@@ -34,28 +34,19 @@ fs::path default_cache_folder() {
   return {};
 }
 
-bool replace_file(const fs::path& path, std::string_view text) {
-  static std::atomic<int> serial{0};
-  std::error_code error;
-  fs::create_directories(path.parent_path(), error);
-  const fs::path temporary = fmt::format("{}.{}.{}", path.string(), getpid(), serial++);
-  {
-    std::ofstream out(temporary, std::ios::binary);
-    out << text;
-    out.close();
-    if (!out) {
-      fs::remove(temporary, error);
-      return false;
-    }
+bool write_cached_file(const fs::path& path, std::string_view text) {
+  std::error_code ignored;
+  fs::create_directories(path.parent_path(), ignored);
+  try {
+    replace_file(path.string(), text);
+    return true;
+  } catch (const UsageError&) {
+    return false;
   }
-  fs::rename(temporary, path, error);
-  if (!error) return true;
-  fs::remove(temporary, error);
-  return false;
 }
 
 bool write_checked_file(const fs::path& path, std::string_view text) {
-  return replace_file(path, content_hash(text) + '\n' + std::string(text));
+  return write_cached_file(path, content_hash(text) + '\n' + std::string(text));
 }
 
 CheckedFile read_checked_file(const fs::path& path) {

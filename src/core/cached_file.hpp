@@ -16,11 +16,11 @@ std::string content_hash(std::string_view text);
 /// $XDG_CACHE_HOME/attnprof, or ~/.cache/attnprof. Empty when neither variable is set.
 std::filesystem::path default_cache_folder();
 
-/// Writes beside the target and renames: a reader sees the whole file or none, also when several processes
-/// write. Creates the folder. False when it cannot be written; never throws.
-bool replace_file(const std::filesystem::path& path, std::string_view text);
+/// replace_file (core/file_io.hpp) for what can be made again: creates the folder; false when it cannot be
+/// written.
+bool write_cached_file(const std::filesystem::path& path, std::string_view text);
 
-/// replace_file, with the hash of `text` in a line of its own in front.
+/// The same, with the hash of `text` in a line of its own in front.
 bool write_checked_file(const std::filesystem::path& path, std::string_view text);
 
 struct CheckedFile {

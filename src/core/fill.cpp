@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "kernels/random.cuh"
+#include "core/random.hpp"
 
 namespace attnprof {
 

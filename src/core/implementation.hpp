@@ -71,7 +71,7 @@ struct StepReading {
 
 /// One device kernel to compile at run time: a file of kernels/ or baselines/ plus its macro definitions.
 struct KernelSpec {
-  std::string source;                                        ///< "flash2.cu"
+  std::string source;                                        ///< "kernels/flash2/flash2.cu"
   std::string entry;                                         ///< extern "C" name of the __global__ function
   std::vector<std::pair<std::string, std::string>> defines;  ///< {"ATTNPROF_TILE_M", "128"}
   bool operator==(const KernelSpec&) const = default;

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "core/counter_source.hpp"
 #include "core/device.hpp"
 #include "core/implementation.hpp"
-#include "measure/counter_source.hpp"
 
 namespace attnprof {
 

@@ -1,9 +1,9 @@
 // Answers for src/gpu in a build that found no CUDA headers: no GPUs, and why.
-#include "baselines/naive_launch_gpu.hpp"
+#include "baselines/naive/launch.hpp"
 #include "core/error.hpp"
-#include "gpu/ceilings.hpp"
+#include "gpu/device/ceilings.hpp"
 #include "gpu/gpu.hpp"
-#include "kernels/flash3_launch_gpu.hpp"
+#include "kernels/flash3/launch.hpp"
 
 namespace attnprof {
 namespace {

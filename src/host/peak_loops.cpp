@@ -6,7 +6,7 @@
 #include <hwy/highway.h>
 
 #include "host/peak_loops.hpp"
-#include "kernels/simd_host.hpp"
+#include "host/simd.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace attnprof {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "html/report_page.hpp"
-#include "report/columns.hpp"
+#include "rows/columns.hpp"
 
 namespace attnprof {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "html/page_parts.hpp"
+#include "core/embedded_file.hpp"
 
 namespace attnprof {
 namespace {
@@ -16,8 +16,9 @@ constexpr std::array<std::string_view, 10> kScripts{"format.js", "data.js",   "a
                                                     "table.js",  "page.js"};
 
 const std::string& part(std::string_view name) {
-  for (const EmbeddedSource& source : page_parts()) {
-    if (source.name == name) return source.text;
+  const std::string path = "html/page/" + std::string(name);
+  for (const EmbeddedFile& source : page_parts()) {
+    if (source.path == path) return source.text;
   }
   throw std::logic_error("no part of the page is named " + std::string(name));
 }

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "compare/rows.hpp"
+#include "rows/rows.hpp"
 
 namespace attnprof {
 

@@ -3,9 +3,9 @@
 
 #include <vector>
 
+#include "core/counter_source.hpp"
 #include "core/device.hpp"
 #include "core/record.hpp"
-#include "measure/counter_source.hpp"
 #include "measure/runner.hpp"
 
 namespace attnprof {

@@ -6,10 +6,10 @@
 #include <memory>
 #include <vector>
 
+#include "core/counter_source.hpp"
 #include "core/device.hpp"
 #include "core/record.hpp"
 #include "core/stats.hpp"
-#include "measure/counter_source.hpp"
 #include "measure/plan.hpp"
 
 namespace attnprof {

@@ -3,11 +3,11 @@
 #include <string>
 #include <vector>
 
-#include "compare/rows.hpp"
 #include "core/error.hpp"
-#include "report/csv.hpp"
-#include "report/existing_csv.hpp"
-#include "report/merge.hpp"
+#include "rows/csv.hpp"
+#include "rows/existing_csv.hpp"
+#include "rows/merge.hpp"
+#include "rows/rows.hpp"
 
 using namespace attnprof;
 

@@ -2,8 +2,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "compare/thresholds.hpp"
 #include "core/error.hpp"
+#include "gate/thresholds.hpp"
 
 using namespace attnprof;
 

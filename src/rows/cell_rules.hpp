@@ -1,0 +1,25 @@
+// What the cells of each known column may hold. Inside src/compare.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rows/csv.hpp"
+
+namespace attnprof {
+
+/// Key columns of schema 1: a file without one of them cannot be matched. Key columns added later read as
+/// empty where a file lacks them.
+const std::vector<std::string_view>& required_columns();
+
+/// Throws UsageError when a required column or `schema` is missing (naming columns that are not known, one of
+/// which may be it renamed), or when there are no rows.
+void check_header_and_size(const CsvTable& table);
+
+/// Checks every cell of the columns that are known and writes numbers in one form: blanks around them go, and
+/// what stands for "missing" (nan, inf, NA, null) becomes an empty cell. Throws UsageError
+/// "FILE:LINE: column 'x': ...".
+void check_and_normalise(CsvTable& table);
+
+}  // namespace attnprof

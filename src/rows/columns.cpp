@@ -1,0 +1,98 @@
+#include "rows/columns.hpp"
+
+#include "rows/column_groups.hpp"
+
+namespace attnprof {
+
+namespace {
+
+struct Group {
+  const char* title;
+  std::vector<Column> columns;
+};
+
+const std::vector<Group>& groups() {
+  static const std::vector<Group> all = {
+      {"The case", case_columns()},
+      {"Measured", measurement_columns()},
+      {"Against what the device can do", attribution_columns()},
+      {"In theory, and what the case needs", model_columns()},
+      {"Where and how", environment_columns()},
+  };
+  return all;
+}
+
+}  // namespace
+
+const std::vector<Column>& columns() {
+  static const std::vector<Column> all = [] {
+    std::vector<Column> joined;
+    for (const Group& group : groups())
+      joined.insert(joined.end(), group.columns.begin(), group.columns.end());
+    return joined;
+  }();
+  return all;
+}
+
+std::string columns_markdown() {
+  std::string text =
+      "# Columns\n\n"
+      "One row per planned case, one column per quantity; the same names in CSV and JSON Lines. An empty "
+      "cell (JSON: null)\n"
+      "is a value that is not known: never 0. Columns are found by name: their order may change, names do "
+      "not, and new\n"
+      "ones may appear. This page is what `attnprof list columns` prints.\n\n"
+      "Columns marked *key* identify a row: `--resume` and comparisons use them. Schema " +
+      std::to_string(kSchemaVersion) + ".\n";
+  for (const Group& group : groups()) {
+    text += "\n## " + std::string(group.title) + "\n\n| column | unit | key | meaning |\n|---|---|---|---|\n";
+    for (const Column& column : group.columns) {
+      std::string meaning;
+      for (const char c : column.meaning) meaning += c == '|' ? std::string("\\|") : std::string(1, c);
+      text += "| `" + std::string(column.name) + "` | " + std::string(column.unit) + " | " +
+              (column.is_key ? "key" : "") + " | " + meaning + " |\n";
+    }
+  }
+  return text;
+}
+
+std::string_view to_string(Status status) {
+  switch (status) {
+    case Status::ok:
+      return "ok";
+    case Status::skipped:
+      return "skipped";
+    case Status::unsupported:
+      return "unsupported";
+    case Status::oom:
+      return "oom";
+    case Status::failed:
+      return "failed";
+    case Status::verify_failed:
+      return "verify-failed";
+    case Status::no_samples:
+      return "no-samples";
+  }
+  return "failed";
+}
+
+std::string_view to_string(BytesSource source) {
+  switch (source) {
+    case BytesSource::none:
+      return "";
+    case BytesSource::counted:
+      return "counted";
+    case BytesSource::cupti:
+      return "cupti";
+  }
+  return "";
+}
+
+std::string_view to_string(CacheMode cache) {
+  return cache == CacheMode::cold ? "cold" : "hot";
+}
+std::string_view to_string(DeviceKind kind) {
+  return kind == DeviceKind::host ? "cpu" : "gpu";
+}
+
+}  // namespace attnprof

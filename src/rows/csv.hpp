@@ -1,0 +1,80 @@
+// RFC 4180 CSV: '.' decimals in any locale, LF line ends, no BOM; reads what spreadsheets write.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/record.hpp"
+#include "rows/columns.hpp"
+
+namespace attnprof {
+
+std::string csv_field(std::string_view text);  ///< quoted when it holds comma, quote, CR or LF
+/// Shortest text that reads back to the same value, in any locale; "" when missing, and for NaN and infinity.
+std::string cell_text(const Cell& cell);
+/// The number that a whole cell holds, in any locale; nothing when it is empty, not a number, NaN or
+/// infinite.
+std::optional<double> cell_number(std::string_view text);
+
+/// A parsed file. Cells are text; columns are found by name.
+struct CsvTable {
+  std::string file;  ///< for messages
+  std::vector<std::string> header;
+  std::vector<std::vector<std::string>> rows;
+  std::vector<int64_t> row_lines;  ///< line where each row starts, 1-based
+  bool torn_last_row = false;  ///< the last line has no newline and too few cells, or ends inside quotes: a
+                               ///< run that died mid-row. It is not among the rows.
+  bool final_newline = false;  ///< false: the last line may have been cut anywhere
+  size_t complete_bytes = 0;   ///< length of the file up to and including the last line end outside quotes
+
+  bool has(std::string_view column) const;
+  /// Throws UsageError naming file and column when it is absent.
+  size_t column(std::string_view name) const;
+};
+
+/// Accepts BOM, CRLF, missing final newline, blank last line, quoted fields with newlines, reordered and
+/// unknown columns, a first line "sep=,". Throws UsageError "FILE:LINE: ..." for a wrong cell count (except a
+/// torn last row), a duplicate header, a stray quote, a NUL byte, a separator other than the comma, and
+/// "FILE: ..." for an empty file and for what is no text in UTF-8 (UTF-16, spreadsheets, compressed files).
+CsvTable parse_csv(std::string_view text, const std::string& file);
+CsvTable read_csv_file(
+    const std::string& path);  ///< UsageError for a missing file, a directory, no permission
+
+/// Where rows go. write() hands the whole row to the system before it returns and throws UsageError naming
+/// the path and the cause (ENOSPC, EPIPE); what had been written of that row is then taken back where the
+/// file allows it.
+class Sink {
+ public:
+  virtual ~Sink() = default;
+  virtual void write(const Record& record) = 0;
+};
+/// `path` "-" is stdout. Opened, and its header written, at once, so that a bad path fails before anything is
+/// measured. append: continue an existing file in its own column order. A last line without line end is cut
+/// off first: it may be torn anywhere. Throws UsageError naming the column when the file lacks one of ours or
+/// holds another schema, and when another run is writing the file.
+std::unique_ptr<Sink> open_csv(const std::string& path, bool append);
+std::unique_ptr<Sink> open_json_lines(const std::string& path, bool append);
+/// The text of one JSON Lines row, without line end: same names as the CSV, numbers as numbers, null when
+/// missing, bytes that are not UTF-8 replaced by U+FFFD.
+std::string json_row(const Record& record);
+/// Length of the UTF-8 sequence that begins at `at`, 0 when there is none (Unicode 15, table 3-7).
+size_t utf8_length(std::string_view text, size_t at);
+/// A JSON string with its quotes; bytes that are not UTF-8 are replaced by U+FFFD.
+std::string json_string(std::string_view text);
+
+/// Key of a row: every is_key column, '\x1f'-joined. Same for a Record and for the row read back, also after
+/// a spreadsheet rewrote its numbers (12 significant digits count).
+std::string record_key(const Record& record);
+/// One cell as it stands in a key. Spreadsheets keep 15 digits at most and drop trailing zeros: fractions are
+/// compared by 12 digits.
+std::string key_part(std::string_view cell);
+std::string row_key(const CsvTable& table, size_t row);
+/// The same for many rows: key_positions throws UsageError naming the first key column that the table lacks.
+std::vector<size_t> key_positions(const CsvTable& table);
+std::string row_key(const CsvTable& table, size_t row, const std::vector<size_t>& positions);
+
+}  // namespace attnprof

@@ -1,0 +1,70 @@
+#include "state/tuned_files.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+#include "core/embedded_file.hpp"
+#include "core/file_io.hpp"
+#include "implementations.hpp"
+#include "state/tuned_csv.hpp"
+
+namespace attnprof {
+namespace {
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+/// What the user named, the option before the variable; "" when nothing.
+std::string named_by_user(const std::string& option) {
+  return option.empty() ? environment("ATTNPROF_TUNED") : option;
+}
+
+bool is_known(std::string_view impl, DeviceKind device) {
+  return std::any_of(registry().begin(), registry().end(),
+                     [&](const Implementation& row) { return row.name == impl && row.device == device; });
+}
+
+}  // namespace
+
+std::string default_tuned_file() {
+  if (const std::string config = environment("XDG_CONFIG_HOME"); !config.empty())
+    return config + "/attnprof/tuned.csv";
+  if (const std::string home = environment("HOME"); !home.empty())
+    return home + "/.config/attnprof/tuned.csv";
+  return "";
+}
+
+std::string users_tuned_file(const std::string& option) {
+  const std::string named = named_by_user(option);
+  if (named == "none") return "";
+  if (!named.empty()) return named;
+  const std::string file = default_tuned_file();
+  std::error_code ignored;
+  return !file.empty() && std::filesystem::exists(file, ignored) ? file : "";
+}
+
+std::vector<TunedEntry> read_tuned_file(const std::string& path) {
+  std::vector<TunedEntry> entries = parse_tuned(read_whole_file(path), path, is_known);
+  for (TunedEntry& entry : entries) entry.users = true;
+  return entries;
+}
+
+std::vector<TunedEntry> load_tuned(const std::string& option) {
+  if (named_by_user(option) == "none") return {};
+  std::vector<TunedEntry> table;
+  if (const std::string file = users_tuned_file(option); !file.empty()) table = read_tuned_file(file);
+  for (const EmbeddedFile& shipped : shipped_tuned()) {
+    for (TunedEntry& entry : parse_tuned(shipped.text, shipped.path, is_known)) table.push_back(entry);
+  }
+  return table;
+}
+
+std::vector<PlannedRow> plan_tuned(const std::vector<PlannedCase>& cases, const DeviceInfo& device,
+                                   const std::string& option) {
+  return plan(cases, device, find_implementation, load_tuned(option));
+}
+
+}  // namespace attnprof

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/launch.hpp"
 #include "core/problem.hpp"
 
 namespace attnprof {
@@ -71,6 +72,10 @@ class Device {
   virtual void fill_bytes(void* device_dst, unsigned char value, int64_t bytes) = 0;
   /// Writes `count` elements of the normal fill (core/fill.hpp) for stream `stream` of `seed`.
   virtual void fill_normal(void* device_dst, DType dtype, int64_t count, uint64_t seed, uint32_t stream) = 0;
+
+  /// Launches of our own kernels (Implementation::launches), compiled and bound. Throws CaseError where that
+  /// fails, and on devices that run no such kernels.
+  virtual std::unique_ptr<Prepared> bind(const std::vector<Launch>& launches);
 
   /// Runs `work` once and waits. Throws CaseError when it fails.
   virtual void run(Prepared& work) = 0;

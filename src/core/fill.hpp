@@ -8,8 +8,8 @@
 
 namespace attnprof {
 
-/// Random streams of one problem: Q, K and V draw from different ones.
-constexpr uint32_t kStreamQ = 0, kStreamK = 1, kStreamV = 2;
+/// Random streams of one problem: Q, K, V and dO draw from different ones.
+constexpr uint32_t kStreamQ = 0, kStreamK = 1, kStreamV = 2, kStreamDo = 3;
 
 /// Element `index` of stream `stream` of `seed`: approximately standard normal (sum of twelve uniform 16-bit
 /// integers, |x| <= 6), exact in integers until one final conversion, so host and device agree bit for bit.

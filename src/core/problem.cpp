@@ -30,20 +30,18 @@ void check_product(std::initializer_list<int64_t> factors, int64_t limit, const 
 
 }  // namespace
 
+Mask<int64_t> mask_of(const Problem& p) {
+  return {.seqlen_q = p.seqlen_q,
+          .seqlen_kv = p.seqlen_kv,
+          .causal = p.causal,
+          .windowed = p.window > 0,
+          .window = std::min(p.window, p.seqlen_q + p.seqlen_kv)};
+}
+
 KeyRange visible_keys(const Problem& p, int64_t i) {
-  const int64_t diagonal = i + p.seqlen_kv - p.seqlen_q;  // the key that stands at the position of query i
-  int64_t begin = 0;
-  int64_t end = p.seqlen_kv;
-  if (p.causal) end = std::min(end, diagonal + 1);
-  if (p.window > 0) {
-    // No distance reaches seqlen_q + seqlen_kv, so a wider window changes nothing, and the sums below cannot
-    // overflow.
-    const int64_t w = std::min(p.window, p.seqlen_q + p.seqlen_kv);
-    begin = std::max(begin, diagonal - w + 1);
-    end = std::min(end, diagonal + w);
-  }
-  if (end <= begin) return {0, 0};
-  return {begin, end};
+  const Keys<int64_t> keys = visible(mask_of(p), i);
+  if (keys.end <= keys.begin) return {0, 0};
+  return {keys.begin, keys.end};
 }
 
 int64_t kv_head_of(const Problem& p, int64_t head) {

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/mask.hpp"
+
 namespace attnprof {
 
 enum class Pass { fwd, bwd, fwd_bwd };
@@ -36,6 +38,7 @@ struct Problem {
   double scale = 0.0;   ///< factor on QK^T before softmax; 0 means 1/sqrt(head_dim)
   Fill fill = Fill::normal;
   uint64_t seed = 1;
+  double dropout = 0.0;  ///< share of the probabilities that is zeroed
 
   bool operator==(const Problem&) const = default;
 };
@@ -58,13 +61,14 @@ struct Case {
 };
 
 /// Half-open range of keys [begin, end) that query row `i` sees; empty when begin >= end (then end == begin).
-/// Every mask in the project (reference, kernels' host side, FLOP counts, byte models) derives from this.
+/// From core/mask.hpp, as every mask of the project.
 struct KeyRange {
   int64_t begin = 0;
   int64_t end = 0;
   int64_t size() const { return end - begin; }
 };
 KeyRange visible_keys(const Problem& p, int64_t i);
+Mask<int64_t> mask_of(const Problem& p);
 
 /// KV head, counted over batch * kv_heads, that query head `head`, counted over batch * heads, reads.
 int64_t kv_head_of(const Problem& p, int64_t head);

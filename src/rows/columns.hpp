@@ -8,12 +8,10 @@
 #include <variant>
 #include <vector>
 
+#include "core/cell.hpp"
 #include "core/record.hpp"
 
 namespace attnprof {
-
-/// A missing value is monostate: an empty cell in CSV, null in JSON. Never 0.
-using Cell = std::variant<std::monostate, std::string, int64_t, double>;
 
 struct Column {
   std::string_view name;     ///< stable; additions only

@@ -14,11 +14,6 @@
 namespace attnprof {
 
 std::string csv_field(std::string_view text);  ///< quoted when it holds comma, quote, CR or LF
-/// Shortest text that reads back to the same value, in any locale; "" when missing, and for NaN and infinity.
-std::string cell_text(const Cell& cell);
-/// The number that a whole cell holds, in any locale; nothing when it is empty, not a number, NaN or
-/// infinite.
-std::optional<double> cell_number(std::string_view text);
 
 /// A parsed file. Cells are text; columns are found by name.
 struct CsvTable {
@@ -69,9 +64,6 @@ std::string json_string(std::string_view text);
 /// Key of a row: every is_key column, '\x1f'-joined. Same for a Record and for the row read back, also after
 /// a spreadsheet rewrote its numbers (12 significant digits count).
 std::string record_key(const Record& record);
-/// One cell as it stands in a key. Spreadsheets keep 15 digits at most and drop trailing zeros: fractions are
-/// compared by 12 digits.
-std::string key_part(std::string_view cell);
 std::string row_key(const CsvTable& table, size_t row);
 /// The same for many rows: key_positions throws UsageError naming the first key column that the table lacks.
 std::vector<size_t> key_positions(const CsvTable& table);

@@ -62,12 +62,6 @@ std::string number_of(size_t count, const char* noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
-std::string human_count(int64_t value) {
-  if (value > 0 && value % (int64_t{1} << 20) == 0) return fmt::format("{}m", value >> 20);
-  if (value > 0 && value % 1024 == 0) return fmt::format("{}k", value / 1024);
-  return fmt::format("{}", value);
-}
-
 std::string human_bytes(double bytes) {
   return with_unit(kBytes, bytes);
 }

@@ -5,11 +5,12 @@
 #include <cstdint>
 #include <string>
 
+#include "core/cell.hpp"
+
 namespace attnprof {
 
 std::string three_digits(double value);                 ///< "4.10", "41.0", "410", "0.0012"
 std::string number_of(size_t count, const char* noun);  ///< "1 row", "3 rows"
-std::string human_count(int64_t value);                 ///< 1024 -> "1k", 1536 -> "1536"
 
 /// Two values in the unit of the larger one: "4.10 -> 0.31 GB".
 std::string human_bytes_change(double from, double to);

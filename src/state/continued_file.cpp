@@ -19,9 +19,11 @@ namespace {
 std::vector<std::string> kernel_keys(const PlannedRow& row, const DeviceInfo& device,
                                      const RunConditions& run) {
   std::vector<std::string> keys;
-  if (row.status != Status::ok || row.impl->steps == nullptr) return keys;
+  if (row.status != Status::ok) return keys;
+  const std::vector<ModelledStep> steps = row.impl->steps(row.planned, device);
+  if (steps.size() < 2) return keys;
   Record record = blank_record(row, device, run);
-  for (const ModelledStep& step : row.impl->steps(row.planned, device)) {
+  for (const ModelledStep& step : steps) {
     record.kernel = step.name;
     keys.push_back(record_key(record));
   }

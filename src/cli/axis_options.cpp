@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <filesystem>
-#include <fstream>
-
+#include "cli/typed.hpp"
 #include "core/error.hpp"
 
 namespace attnprof {
@@ -27,7 +25,7 @@ int64_t one_number(const char* axis, const std::string& text, int64_t min_value 
 
 std::vector<std::string> names(const std::vector<std::string>& items) {
   std::vector<std::string> result;
-  for (const std::string& part : CLI::detail::split(joined(items), ',')) {
+  for (const std::string& part : split(joined(items), ',')) {
     if (part.empty())
       throw UsageError(fmt::format("--impl: empty name in '{}'; e.g. naive,fused", joined(items)));
     result.push_back(part);
@@ -37,9 +35,10 @@ std::vector<std::string> names(const std::vector<std::string>& items) {
 
 }  // namespace
 
-void setup_axis_options(CLI::App& app, AxisOptions& o) {
-  const auto list = [&app](const char* name, std::vector<std::string>& value, const char* help) {
-    app.add_option(name, value, help)->type_name("LIST")->group("Axes");
+void setup_axis_options(Command& command, AxisOptions& o) {
+  command.group("Axes");
+  const auto list = [&command](const char* name, std::vector<std::string>& value, const char* help) {
+    command.option(name, value, help).type_name("LIST");
   };
   list("--seqlen", o.seqlen, "Sequence length of Q (and K/V): 512,1k,2k or 1k:32k:x2 or 64:256:+64");
   list("--seqlen-kv", o.seqlen_kv, "Sequence length of K/V when it differs");
@@ -47,14 +46,12 @@ void setup_axis_options(CLI::App& app, AxisOptions& o) {
   list("--heads", o.heads, "Query heads (default: hidden / head-dim)");
   list("--kv-heads", o.kv_heads, "Key/value heads, dividing heads (default: as heads)");
   list("--batch", o.batch, "Batch size");
-  app.add_option("--tokens", o.tokens,
-                 "Batch follows: tokens / seqlen (16k: the FlashAttention papers' sizing)")
-      ->type_name("N")
-      ->group("Axes");
-  app.add_option("--hidden", o.hidden,
-                 "heads * head-dim when heads is not given (default 2048; on the CPU 256)")
-      ->type_name("N")
-      ->group("Axes");
+  command
+      .option("--tokens", o.tokens, "Batch follows: tokens / seqlen (16k: the FlashAttention papers' sizing)")
+      .type_name("N");
+  command
+      .option("--hidden", o.hidden, "heads * head-dim when heads is not given (default 2048; on the CPU 256)")
+      .type_name("N");
   list("--causal", o.causal, "0, 1 or both; bottom-right aligned");
   list("--window", o.window,
        "Sliding window: none, or the number of keys that a query sees on each side, itself included");
@@ -63,80 +60,24 @@ void setup_axis_options(CLI::App& app, AxisOptions& o) {
   list("--tile", o.tile, "tile_m x tile_n: 128x64,64x64, or default");
   list("--stages", o.stages, "K/V tiles in flight (GPU kernels)");
   list("--warps", o.warps, "Warps per tile (GPU kernels)");
-  app.add_option("--tuned", o.tuned,
-                 "Tiles from FILE go before the shipped ones, where --tile is not given; none: each "
-                 "implementation's own rule (default: $ATTNPROF_TUNED, else ~/.config/attnprof/tuned.csv; "
-                 "see `attnprof tune`)")
-      ->type_name("FILE|none")
-      ->group("Axes");
+  command
+      .option("--tuned", o.tuned,
+              "Tiles from FILE go before the shipped ones, where --tile is not given; none: each "
+              "implementation's own rule (default: $ATTNPROF_TUNED, else ~/.config/attnprof/tuned.csv; "
+              "see `attnprof tune`)")
+      .type_name("FILE|none");
   list("--impl", o.impl, "Implementations: naive,fused,... (see `attnprof list`)");
-  app.add_option("--preset", o.preset,
-                 "Shape of a known model: gpt2-medium, llama3-8b, ... (see `attnprof list`)")
-      ->type_name("NAME")
-      ->group("Axes");
-  app.add_option("--scale", o.scale, "Factor on QK^T (default 1/sqrt(head-dim))")
-      ->type_name("X")
-      ->group("Axes");
-  app.add_option("--fill", o.fill, "Input data: normal (default) or zeros (runs faster: less power)")
-      ->check(CLI::IsMember({"normal", "zeros"}))
-      ->group("Axes");
-  app.add_option("--seed", o.seed, "Seed of the input data")->type_name("N")->group("Axes");
-  app.add_option("--config", o.config_file,
-                 "TOML file with any of these options as keys; the command line wins")
-      ->type_name("FILE")
-      ->group("Axes");
-}
-
-namespace {
-
-std::vector<CLI::ConfigItem> read_config(std::istream& in, const std::string& name) {
-  for (const char mark : {'\xEF', '\xBB', '\xBF'}) {  // a byte order mark that an editor may have left
-    if (in.peek() != std::char_traits<char>::to_int_type(mark)) break;
-    in.get();
-  }
-  try {
-    return CLI::ConfigTOML().from_config(in);
-  } catch (const CLI::Error& e) {
-    throw UsageError(fmt::format("--config {}: {}", name, e.what()));
-  }
-}
-
-}  // namespace
-
-void apply_config_file(CLI::App& app, const std::string& path) {
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error)) {
-    throw UsageError(fmt::format("--config {}: it is a directory; give a TOML file", path));
-  }
-  std::ifstream file(path);
-  if (!file) throw UsageError(fmt::format("--config {}: cannot be read", path));
-  apply_config(app, file, path);
-}
-
-void apply_config(CLI::App& app, std::istream& in, const std::string& path) {
-  for (const CLI::ConfigItem& item : read_config(in, path)) {
-    const std::string table = item.parents.empty() ? app.get_name() : item.parents.front();
-    const auto named_so = [&table](CLI::App* command) { return command->get_name() == table; };
-    if (app.get_parent()->get_subcommands(named_so).empty() || item.parents.size() > 1) {
-      throw UsageError(fmt::format("--config {}: unknown table '{}'; tables are named as commands, e.g. [{}]",
-                                   path, fmt::join(item.parents, "."), app.get_name()));
-    }
-    if (table != app.get_name()) continue;                 // a table for another command
-    if (item.name == "++" || item.name == "--") continue;  // CLI11's marks for the start and end of a table
-    CLI::Option* option = app.get_option_no_throw("--" + item.name);
-    if (option == nullptr || item.name == "config" || item.name == "help") {
-      throw UsageError(
-          fmt::format("--config {}: unknown key '{}'; keys are the option names of `attnprof {} --help`",
-                      path, item.fullname(), app.get_name()));
-    }
-    if (option->count() > 0) continue;  // the command line wins
-    try {
-      for (const std::string& input : item.inputs) option->add_result(input);
-      option->run_callback();
-    } catch (const CLI::Error& e) {
-      throw UsageError(fmt::format("--config {}: key '{}': {}", path, item.fullname(), e.what()));
-    }
-  }
+  command
+      .option("--preset", o.preset,
+              "Shape of a known model: gpt2-medium, llama3-8b, ... (see `attnprof list`)")
+      .type_name("NAME");
+  command.option("--scale", o.scale, "Factor on QK^T (default 1/sqrt(head-dim))").type_name("X");
+  command.option("--fill", o.fill, "Input data: normal (default) or zeros (runs faster: less power)")
+      .one_of({"normal", "zeros"});
+  command.option("--seed", o.seed, "Seed of the input data").type_name("N");
+  command
+      .option("--config", o.config_file, "TOML file with any of these options as keys; the command line wins")
+      .type_name("FILE");
 }
 
 Axes parse_axes(const AxisOptions& o, DeviceKind device) {

@@ -1,11 +1,10 @@
 // The axis options that sweep, verify and model share: as typed, then parsed into Axes.
 #pragma once
 
-#include <CLI/CLI.hpp>
-#include <istream>
 #include <string>
 #include <vector>
 
+#include "cli/command.hpp"
 #include "core/axes.hpp"
 #include "core/device.hpp"
 
@@ -24,14 +23,7 @@ struct AxisOptions {
   std::string config_file;
 };
 
-void setup_axis_options(CLI::App& app, AxisOptions& options);
-
-/// Reads `options.config_file` (TOML, keys named as the options, at top level or in a table named as the
-/// command) into the options of `app` that the command line does not set. Throws UsageError naming file and
-/// key.
-void apply_config_file(CLI::App& app, const std::string& path);
-/// The same from a stream; `path` is for messages.
-void apply_config(CLI::App& app, std::istream& in, const std::string& path);
+void setup_axis_options(Command& command, AxisOptions& options);
 
 /// Parses every axis. What is not given follows the preset, then defaults that suit the device: on a GPU the
 /// FlashAttention papers' sizing (16k tokens, heads * head_dim = 2048), on the host a size that two cores

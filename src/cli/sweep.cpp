@@ -13,6 +13,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/compile.hpp"
+#include "cli/config_file.hpp"
 #include "cli/device_choice.hpp"
 #include "cli/dry_run.hpp"
 #include "cli/interrupt.hpp"
@@ -236,28 +237,25 @@ int run_sweep(SweepOptions o) {
   return static_cast<int>(exit_code(records, finished, o));
 }
 
-void add_command(CLI::App& app, Action& action, const char* name, const char* help, bool timed) {
+void add_command(CommandLine& line, const char* name, const char* help, bool timed) {
   auto options = std::make_shared<SweepOptions>();
   options->timed = timed;
-  CLI::App* command = app.add_subcommand(name, help);
-  setup(*command, *options);
-  command->callback([command, options, &action] {
-    action = [command, options] {
-      if (!options->axes.config_file.empty()) apply_config_file(*command, options->axes.config_file);
-      return run_sweep(*options);
-    };
+  Command& command = line.add(name, help);
+  setup(command, *options);
+  command.action([&command, options] {
+    apply_config_file(command, options->axes.config_file);
+    return run_sweep(*options);
   });
 }
 
 }  // namespace
 
-void add_sweep(CLI::App& app, Action& action) {
-  add_command(app, action, "sweep", "Measure implementations over axes; rows to CSV, table to the terminal",
-              true);
+void add_sweep(CommandLine& line) {
+  add_command(line, "sweep", "Measure implementations over axes; rows to CSV, table to the terminal", true);
 }
 
-void add_verify(CLI::App& app, Action& action) {
-  add_command(app, action, "verify", "Only check results against float64 over the axes", false);
+void add_verify(CommandLine& line) {
+  add_command(line, "verify", "Only check results against float64 over the axes", false);
 }
 
 }  // namespace attnprof

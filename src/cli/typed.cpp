@@ -5,18 +5,17 @@
 #include <filesystem>
 
 #include "core/error.hpp"
-#include "rows/csv.hpp"
 
 namespace attnprof {
 
-CLI::Validator number_within(double low, double high) {
-  return CLI::Validator(
-      [low, high](std::string& text) {
-        const std::optional<double> value = cell_number(text);
-        if (value && *value >= low && *value <= high) return std::string();
-        return fmt::format("'{}' is not a number from {} to {}", text, low, high);
-      },
-      fmt::format("NUMBER in [{} - {}]", low, high));
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  while (true) {
+    const size_t at = text.find(separator);
+    parts.emplace_back(text.substr(0, at));
+    if (at == std::string_view::npos) return parts;
+    text.remove_prefix(at + 1);
+  }
 }
 
 bool same_file(const std::string& a, const std::string& b) {

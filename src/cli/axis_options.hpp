@@ -1,7 +1,9 @@
-// The axis options that sweep, verify and model share: as typed, then parsed into Axes.
+// The axis options that sweep, verify, tune and model share: as typed, then parsed into Axes.
 #pragma once
 
+#include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/command.hpp"
@@ -12,15 +14,16 @@ namespace attnprof {
 
 /// Option values as typed; empty means "not given". Lists may be given as "a,b" or as a TOML array.
 struct AxisOptions {
-  std::vector<std::string> seqlen, seqlen_kv, head_dim, heads, kv_heads, batch, causal, dtype, tile, impl,
-      pass, window;
-  std::vector<std::string> stages, warps;
+  std::map<std::string, std::vector<std::string>, std::less<>> axes;  ///< by option of the table of axes
+  std::vector<std::string> impl;
   std::string tokens, hidden, preset;
   std::string tuned;  ///< file of tuned tiles, or none
-  double scale = 0.0;
-  std::string fill = "normal";
-  std::string seed = "1";
   std::string config_file;
+
+  bool given(std::string_view option) const {
+    const auto at = axes.find(option);
+    return at != axes.end() && !at->second.empty();
+  }
 };
 
 void setup_axis_options(Command& command, AxisOptions& options);
@@ -30,7 +33,9 @@ void setup_axis_options(Command& command, AxisOptions& options);
 /// finish in about a minute.
 Axes parse_axes(const AxisOptions& options, DeviceKind device);
 
-/// expand() over the axes and over the stages and warps lists.
-std::vector<PlannedCase> planned_cases(const AxisOptions& options, DeviceKind device);
+/// The planned cases of the options.
+inline std::vector<PlannedCase> planned_cases(const AxisOptions& options, DeviceKind device) {
+  return expand(parse_axes(options, device));
+}
 
 }  // namespace attnprof

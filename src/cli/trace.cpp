@@ -10,6 +10,7 @@
 #include "cli/commands.hpp"
 #include "cli/typed.hpp"
 #include "core/error.hpp"
+#include "core/text.hpp"
 
 namespace attnprof {
 namespace {
@@ -23,7 +24,7 @@ struct TraceOptions {
 std::vector<double> parse_numbers(const char* option, const std::vector<std::string>& items) {
   std::vector<double> numbers;
   for (const std::string& item : items) {
-    for (const std::string& part : split(item, ',')) {
+    for (const std::string_view part : split(item, ',')) {
       double x = 0;
       const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), x);
       if (error != std::errc() || end != part.data() + part.size()) {

@@ -8,16 +8,6 @@
 
 namespace attnprof {
 
-std::vector<std::string> split(std::string_view text, char separator) {
-  std::vector<std::string> parts;
-  while (true) {
-    const size_t at = text.find(separator);
-    parts.emplace_back(text.substr(0, at));
-    if (at == std::string_view::npos) return parts;
-    text.remove_prefix(at + 1);
-  }
-}
-
 bool same_file(const std::string& a, const std::string& b) {
   std::error_code ignored;
   return a == b || std::filesystem::equivalent(a, b, ignored);

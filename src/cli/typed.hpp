@@ -7,9 +7,6 @@
 
 namespace attnprof {
 
-/// "a,,b" is three parts, and "" is one.
-std::vector<std::string> split(std::string_view text, char separator);
-
 /// Two names of one file, which need not exist yet; links and detours are seen through where it does.
 bool same_file(const std::string& a, const std::string& b);
 

@@ -7,21 +7,12 @@
 
 #include "core/axes.hpp"
 #include "core/error.hpp"
+#include "core/text.hpp"
 
 namespace attnprof {
 namespace {
 
 constexpr size_t kMaxValues = 4096;
-
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  while (true) {
-    const size_t at = text.find(separator);
-    parts.push_back(text.substr(0, at));
-    if (at == std::string_view::npos) return parts;
-    text.remove_prefix(at + 1);
-  }
-}
 
 /// An option as typed: what a message needs.
 struct Typed {

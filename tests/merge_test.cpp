@@ -43,7 +43,7 @@ struct Files {
   std::string write(const char* name, const std::vector<Record>& rows) {
     const std::string path = folder.file(name);
     const auto sink = open_csv(path, false);
-    for (const Record& r : rows) sink->write(r);
+    for (const Record& r : rows) sink->write(row_of(r));
     return path;
   }
   std::string text(const char* name, const std::string& text) {

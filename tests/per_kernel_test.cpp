@@ -11,7 +11,6 @@
 #include "implementations.hpp"
 #include "rows/columns.hpp"
 #include "rows/csv.hpp"
-#include "rows/derived.hpp"
 
 using namespace attnprof;
 
@@ -48,11 +47,8 @@ std::vector<Record> run(Device& device, const Implementation& impl, const Proble
 }
 
 std::string cell(const Record& r, std::string_view name) {
-  for (const Column& column : columns()) {
-    if (column.name == name) return cell_text(column.get(r));
-  }
-  FAIL("no column " << name);
-  return "";
+  REQUIRE(find_column(name) != nullptr);
+  return std::string(row_of(r).text(name));
 }
 
 /// A computation in two steps that says what each took.
@@ -213,7 +209,7 @@ TEST_CASE("the passes of the host's naive add up to its whole, in bytes, FLOPs, 
       bytes.read_bytes += *records[i].counters.hbm_read_bytes;
       bytes.write_bytes += *records[i].counters.hbm_write_bytes;
       us += records[i].time->min_us;
-      CHECK(model_bytes_err_pct(records[i]) == Approx(0));
+      CHECK(row_of(records[i]).number("model_bytes_err_pct") == Approx(0));
     }
     CHECK(bytes.read_bytes == records[0].counters.hbm_read_bytes);
     CHECK(bytes.write_bytes == records[0].counters.hbm_write_bytes);

@@ -28,6 +28,7 @@ int run_ceilings(const CeilingOptions& o) {
   request.hostname = host_name();
   request.tool_version = ATTNPROF_VERSION;
   if (!choice.note.empty()) say("{}", choice.note);
+  request.warn = [](const std::string& text) { say("{}", text); };
   const CeilingReport report = device_ceilings(*device, request);
   if (report.age_s && o.format != "table") {
     say("ceilings: cached, measured at {}; --refresh measures anew", report.measured_at);

@@ -13,7 +13,7 @@
 #include "compare/render.hpp"
 #include "core/error.hpp"
 #include "core/file_io.hpp"
-#include "rows/csv.hpp"
+#include "rows/matching.hpp"
 
 namespace attnprof {
 namespace {

@@ -96,7 +96,7 @@ int run_model(const ModelOptions& o) {
         record.status = Status::skipped;
         record.message = "model only, not run";
       }
-      sink->write(record);
+      sink->write(row_of(record));
     }
     if (o.csv == "-") return 0;
   }

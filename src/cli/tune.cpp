@@ -176,7 +176,7 @@ void tune_all(const TuneCommand& o, Device& device, CounterSource* counters, std
     const double budget_s = (end_s - now_s()) / static_cast<double>(shapes.size() - i);
     shape.outcome = tuner.race(shape.rows, std::max(budget_s, 0.0), stop_requested());
     if (csv) {
-      for (const Record& record : shape.outcome.records) csv->write(record);
+      for (const Record& record : shape.outcome.records) csv->write(row_of(record));
     }
     using End = TuneOutcome::End;
     if (shape.outcome.end != End::better && shape.outcome.end != End::kept) continue;

@@ -9,7 +9,7 @@
 
 namespace attnprof {
 
-/// A missing value is monostate: an empty cell in CSV, null in JSON. Never 0.
+/// A missing number is monostate, a missing text is "": an empty cell in CSV, null in JSON. Never 0.
 using Cell = std::variant<std::monostate, std::string, int64_t, double>;
 
 /// Shortest text that reads back to the same value, in any locale; "" when missing, and for NaN and infinity.

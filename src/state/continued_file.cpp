@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "cli/say.hpp"
 #include "core/error.hpp"
 #include "rows/csv.hpp"
 #include "rows/human.hpp"
@@ -102,7 +101,8 @@ Finished drop_finished(std::vector<PlannedRow>& rows, const std::string& path, b
   });
   if (!per_kernel) require_no_kernels(info, rows, path, device, run);
   if (again > 0) {
-    say("'{}' lacks rows of single kernels of {}: {} measured again for these, and the rows that it has stay",
+    finished.note = fmt::format(
+        "'{}' lacks rows of single kernels of {}: {} measured again for these, and the rows that it has stay",
         path, number_of(again, "case"), again == 1 ? "it is" : "they are");
   }
   return finished;

@@ -38,8 +38,8 @@ TunedEntry entry(int64_t head_dim, int64_t seqlen_kv, int tile_m) {
   TunedEntry e;
   e.key.impl = "flash3";
   e.key.compute_capability = 90;
-  e.key.head_dim = head_dim;
-  e.key.seqlen_kv = seqlen_kv;
+  e.key.axes["head_dim"] = head_dim;
+  e.key.axes["seqlen_kv"] = seqlen_kv;
   e.config = {.tile_m = tile_m, .tile_n = 64};
   return e;
 }
@@ -87,10 +87,10 @@ TEST_CASE("a row reaches down to half its head_dim, not to widths that fill regi
 
 TEST_CASE("masks: empty is any, window 0 is none, window W holds from W keys on", "[tuned]") {
   std::vector<TunedEntry> table = {entry(64, 0, 1), entry(64, 0, 2), entry(64, 0, 3), entry(64, 0, 4)};
-  table[1].key.causal = true;
-  table[2].key.window = 0;
-  table[2].key.causal = true;
-  table[3].key.window = 256;
+  table[1].key.axes["causal"] = int64_t{1};
+  table[2].key.axes["window"] = int64_t{0};
+  table[2].key.axes["causal"] = int64_t{1};
+  table[3].key.axes["window"] = int64_t{256};
   CHECK(chosen(table, shape(64, 512)) == 1);
   CHECK(chosen(table, shape(64, 512, true)) == 3);
   CHECK(chosen(table, shape(64, 512, true, 100)) == 2);
@@ -114,14 +114,14 @@ TEST_CASE("a row is for one implementation, kind and capability of device, and n
   CHECK_FALSE(fits(e.key, "flash3", p, hopper()));
   e.key.device_name = "NVIDIA H200";
   CHECK(fits(e.key, "flash3", p, hopper()));
-  e.key.dtype = DType::fp16;
+  e.key.axes["dtype"] = "fp16";
   CHECK_FALSE(fits(e.key, "flash3", p, hopper()));
 }
 
 TEST_CASE("the user's row goes before a shipped one of the same lengths, not before a nearer one",
           "[tuned]") {
   std::vector<TunedEntry> table = {entry(128, 0, 1), entry(128, 2048, 2)};
-  table[0].key.causal = false;  // says more, and is still not the user's
+  table[0].key.axes["causal"] = int64_t{0};  // says more, and is still not the user's
   table.push_back(entry(128, 0, 3));
   table.back().users = true;
   CHECK(chosen(table, shape(128, 512)) == 3);
@@ -187,9 +187,9 @@ TEST_CASE("a tuned file that cannot be right is refused with file, line, column 
 
 TEST_CASE("a tuned table survives being written and read", "[tuned]") {
   TunedEntry e = entry(128, 2048, 192);
-  e.key.causal = true;
-  e.key.window = 0;
-  e.key.dtype = DType::bf16;
+  e.key.axes["causal"] = int64_t{1};
+  e.key.axes["window"] = int64_t{0};
+  e.key.axes["dtype"] = "bf16";
   e.key.device_name = "A, \"B\"";
   e.config = {.tile_m = 192, .tile_n = 80, .stages = 3, .warps = 16};
   e.time_us = 100.25;
@@ -226,12 +226,16 @@ TEST_CASE("every shipped row is a tile that its implementation accepts, and the 
   std::erase_if(shipped, [](const TunedEntry& e) { return e.users; });
   CHECK_FALSE(shipped.empty());
   for (const TunedEntry& e : shipped) {
-    INFO(e.key.impl << " head_dim " << e.key.head_dim << " from " << e.key.seqlen_kv << ": "
+    const auto named = [&e](const char* axis, int64_t otherwise) {
+      const auto at = e.key.axes.find(axis);
+      return at == e.key.axes.end() ? otherwise : std::get<int64_t>(at->second);
+    };
+    INFO(e.key.impl << " head_dim " << named("head_dim", 0) << " from " << named("seqlen_kv", 0) << ": "
                     << e.config.tile_m << "x" << e.config.tile_n);
     // Measured rows are without a window: what is left to a row for any window are problems with one.
-    Problem p = shape(e.key.head_dim, std::max<int64_t>(e.key.seqlen_kv, 16), e.key.causal.value_or(false),
-                      e.key.window.value_or(100));
-    p.dtype = e.key.dtype.value_or(DType::bf16);
+    Problem p = shape(named("head_dim", 0), std::max<int64_t>(named("seqlen_kv", 0), 16),
+                      named("causal", 0) != 0, named("window", 100));
+    CHECK(e.key.axes.count("dtype") == 0);
     CHECK(find_tuned(shipped, e.key.impl, p, device) == &e);
     const Implementation& impl = find_implementation(e.key.impl, device);
     const KernelConfig config = choose_config(impl, p, {}, device, {e});

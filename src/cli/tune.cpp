@@ -56,10 +56,10 @@ std::vector<PlannedCase> candidates_of(const PlannedCase& typed, const Implement
 }
 
 void require_tunable(const Implementation& impl, const DeviceInfo& device) {
-  if (impl.candidates != nullptr) return;
+  if (impl.candidates) return;
   std::vector<std::string_view> tunable;
   for (const Implementation& row : registry()) {
-    if (row.device == device.kind && row.candidates != nullptr) tunable.push_back(row.name);
+    if (row.device == device.kind && row.candidates) tunable.push_back(row.name);
   }
   throw UsageError(fmt::format("--impl {}: it has no tiles to choose from; tunable on this device: {}",
                                impl.name, fmt::join(tunable, ", ")));
@@ -93,16 +93,8 @@ std::vector<TunedShape> shapes_of(const std::vector<PlannedCase>& cases, const D
 }
 
 TunedKey key_of(const Case& c, const DeviceInfo& device, bool any_dtype) {
-  TunedKey key;
-  key.impl = c.impl;
-  key.device = device.kind;
-  key.compute_capability = device.compute_capability;
-  if (device.kind == DeviceKind::host) key.device_name = device.name;
-  if (!any_dtype) key.dtype = c.problem.dtype;
-  key.head_dim = c.problem.head_dim;
-  key.causal = c.problem.causal;
-  key.window = c.problem.window;
-  key.seqlen_kv = c.problem.seqlen_kv;
+  TunedKey key = tuned_key(c, device);
+  if (any_dtype) key.axes.erase("dtype");
   return key;
 }
 
@@ -113,11 +105,12 @@ void require_distinct_keys(const std::vector<TunedShape>& shapes, const DeviceIn
     const Case& c = shape.rows.front().planned;
     keys.push_back(key_of(c, device, any_dtype));
     if (std::count(keys.begin(), keys.end(), keys.back()) == 1) continue;
+    std::vector<std::string_view> told_apart{"impl"};
+    for (const auto& [axis, value] : keys.back().axes) told_apart.push_back(axis);
     throw UsageError(
-        fmt::format("{} {}: the file would hold one row for this shape and for one before it (rows tell "
-                    "impl, {}head_dim, "
-                    "causal, window and seqlen_kv apart); give one value for batch, heads and the other axes",
-                    c.impl, describe(c.problem), any_dtype ? "" : "dtype, "));
+        fmt::format("{} {}: the file would hold one row for this shape and for one before it (rows are told "
+                    "apart by {}); give one value for batch, heads and the other axes",
+                    c.impl, describe(c.problem), fmt::join(told_apart, ", ")));
   }
 }
 

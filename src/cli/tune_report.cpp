@@ -38,6 +38,14 @@ std::string verdict(const TuneOutcome& o) {
   return "";
 }
 
+/// For which values of an axis a row of the table holds.
+std::string axis_text(const Axis& axis, const TunedKey& key) {
+  const auto at = key.axes.find(axis.name);
+  if (at == key.axes.end()) return "any";
+  const bool none = axis.tuned == TunedMatch::from && axis.kind == AxisKind::count;
+  return none && at->second == Cell(int64_t{0}) ? "none" : cell_text(at->second);
+}
+
 }  // namespace
 
 std::string tune_table(const std::vector<TunedShape>& shapes, const TableStyle& style) {
@@ -69,25 +77,26 @@ std::string tune_table(const std::vector<TunedShape>& shapes, const TableStyle& 
 
 std::string tuned_table(const std::vector<TunedEntry>& table, const DeviceInfo& device,
                         const TableStyle& style) {
-  const std::vector<GridColumn> columns = {
-      {"impl", false, 0},   {"dtype", false, 2},   {"head_dim <=", true, 0},
-      {"causal", false, 0}, {"window", false, 0},  {"seqlen_kv >=", true, 0},
-      {"tile", false, 0},   {"speed-up", true, 1}, {"from", false, 0}};
+  std::vector<GridColumn> columns = {{"impl", false, 0}};
+  for (const Axis* axis : tuned_axes()) {
+    const char* limit = axis->tuned == TunedMatch::up_to  ? " <="
+                        : axis->tuned == TunedMatch::from ? " >="
+                                                          : "";
+    columns.push_back(
+        {fmt::format("{}{}", axis->name, limit), *limit != '\0', axis->name == "dtype" ? 2 : 0});
+  }
+  columns.insert(columns.end(), {{"tile", false, 0}, {"speed-up", true, 1}, {"from", false, 0}});
   std::vector<GridRow> rows;
   for (const TunedEntry& e : table) {
     const TunedKey& k = e.key;
     if (k.device != device.kind || k.compute_capability != device.compute_capability) continue;
     if (!k.device_name.empty() && k.device_name != device.name) continue;
     GridRow row;
-    row.cells = {{k.impl},
-                 {k.dtype ? std::string(to_string(*k.dtype)) : "any"},
-                 {std::to_string(k.head_dim)},
-                 {k.causal ? (*k.causal ? "1" : "0") : "any"},
-                 {k.window ? (*k.window == 0 ? "none" : fmt::format(">= {}", *k.window)) : "any"},
-                 {std::to_string(k.seqlen_kv)},
-                 {config_text(e.config)},
-                 {e.speedup ? fmt::format("{:.3f}", *e.speedup) : ""},
-                 {e.users ? e.origin : e.origin + " (shipped)"}};
+    row.cells = {{k.impl}};
+    for (const Axis* axis : tuned_axes()) row.cells.push_back({axis_text(*axis, k)});
+    row.cells.push_back({config_text(e.config)});
+    row.cells.push_back({e.speedup ? fmt::format("{:.3f}", *e.speedup) : ""});
+    row.cells.push_back({e.users ? e.origin : e.origin + " (shipped)"});
     rows.push_back(std::move(row));
   }
   if (rows.empty()) {

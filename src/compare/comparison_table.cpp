@@ -84,7 +84,7 @@ std::string alone_text(const std::vector<Row>& rows, const std::string& file, si
 }
 
 struct Layout {
-  std::vector<const ProblemAxis*> axes;
+  std::vector<const LayoutColumn*> axes;
   bool one_reference = true;
   std::string reference;  ///< of all pairs, with its tile
   bool mixed_sources = false;
@@ -92,8 +92,7 @@ struct Layout {
 
 GridRow grid_row(const Comparison& c, const Pair& pair, const Layout& layout) {
   GridRow row;
-  const Record shape = shape_of(pair.to);
-  for (const ProblemAxis* axis : layout.axes) row.cells.push_back({axis->text(shape)});
+  for (const LayoutColumn* axis : layout.axes) row.cells.push_back({axis->text(pair.to)});
   const std::string from = c.two_files || layout.one_reference ? "" : pair.from.impl_label() + " -> ";
   row.cells.push_back({from + pair.to.impl_label()});
   row.cells.push_back({time_text(pair)});
@@ -111,11 +110,11 @@ GridRow grid_row(const Comparison& c, const Pair& pair, const Layout& layout) {
 }
 
 std::string grid(const Comparison& c, const TableStyle& style) {
-  std::vector<Record> shapes;  // the axes of the second rows decide what varies
+  std::vector<Row> shapes;  // the axes of the second rows decide what varies
   Layout layout;
   layout.reference = c.pairs.front().from.impl_label();
   for (const Pair& pair : c.pairs) {
-    shapes.push_back(shape_of(pair.to));
+    shapes.push_back(pair.to);
     layout.one_reference = layout.one_reference && pair.from.impl_label() == layout.reference;
   }
   const ProblemLayout problems = lay_out_problems(shapes);
@@ -125,7 +124,7 @@ std::string grid(const Comparison& c, const TableStyle& style) {
   layout.mixed_sources = bytes == "mixed";
 
   std::vector<GridColumn> columns;
-  for (const ProblemAxis* axis : layout.axes) columns.push_back(axis->column);
+  for (const LayoutColumn* axis : layout.axes) columns.push_back(axis->column);
   const std::string first =
       c.two_files ? "impl" : (layout.one_reference ? layout.reference : c.from_name) + " ->";
   for (const GridColumn& column : std::vector<GridColumn>{{first, false, 0},

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 
 namespace attnprof {
 std::vector<Axis>& added_axes() {
@@ -67,27 +68,57 @@ std::string typed_options(const Case& c) {
   return text;
 }
 
-std::string problem_label(const std::function<std::string(const Axis&)>& cell) {
+std::string label_part(const Axis& axis, const CellTexts& cells) {
+  if (axis.label.empty() || axis.tiling) return "";
+  const std::string_view text = cells(axis.name);
+  const bool silent = axis.same_as.empty()
+                          ? !axis.always_said && (text.empty() || text == cell_text(axis.neutral()))
+                          : text == cells(axis.same_as);
+  if (silent) return "";
+  const bool whole = axis.kind == AxisKind::size || axis.kind == AxisKind::count;
+  const std::optional<double> value = whole ? cell_number(text) : std::nullopt;
+  return fmt::format(fmt::runtime(axis.label), value          ? human_count(static_cast<int64_t>(*value))
+                                               : text.empty() ? std::string("?")
+                                                              : std::string(text));
+}
+
+std::string problem_label(const CellTexts& cells) {
   std::string label;
-  for (const Axis& axis : axes()) {
-    if (axis.label.empty() || axis.tiling) continue;
-    const std::string text = cell(axis);
-    const bool silent = axis.same_as.empty()
-                            ? !axis.always_said && (text.empty() || text == cell_text(axis.neutral()))
-                            : text == cell(*find_axis(axis.same_as));
-    if (silent) continue;
-    const auto value =
-        axis.kind == AxisKind::size || axis.kind == AxisKind::count ? cell_number(text) : std::nullopt;
-    label += fmt::format(fmt::runtime(axis.label), value          ? human_count(static_cast<int64_t>(*value))
-                                                   : text.empty() ? "?"
-                                                                  : text);
-  }
+  for (const Axis& axis : axes()) label += label_part(axis, cells);
   return label;
 }
 
 std::string describe(const Problem& p) {
   const Case c{p, "", {}};
-  return problem_label([&c](const Axis& axis) { return cell_text(axis.cell(c)); });
+  std::vector<std::string> texts;
+  for (const Axis& axis : axes()) texts.push_back(cell_text(axis.cell(c)));
+  return problem_label([&texts](std::string_view column) {
+    return std::string_view(texts[static_cast<size_t>(find_axis(column) - axes().data())]);
+  });
+}
+
+Case case_of(const CellTexts& cells) {
+  Case c;
+  c.impl = cells("impl");
+  for (const Axis& axis : axes()) {
+    const std::string_view text = cells(axis.name);
+    axis.field.set(c, axis.neutral());
+    // What is shown may follow from other axes: then nothing was set.
+    if (key_part(text) == key_part(cell_text(axis.cell(c)))) continue;
+    if (axis.kind == AxisKind::word) {
+      const auto is_own = [&](const AxisWord& word) { return word.word == text; };
+      if (std::any_of(axis.words.begin(), axis.words.end(), is_own)) axis.field.set(c, std::string(text));
+      continue;
+    }
+    int64_t whole = 0;  // all of 64 bits: a double could not tell large seeds apart
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), whole);
+    if (error == std::errc() && end == text.data() + text.size()) {
+      axis.field.set(c, whole);
+    } else if (const std::optional<double> value = cell_number(text)) {
+      axis.field.set(c, *value);
+    }
+  }
+  return c;
 }
 
 }  // namespace attnprof

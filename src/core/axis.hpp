@@ -78,7 +78,8 @@ struct Axis {
   std::string_view same_as = "";  ///< not said where it equals that axis: kv_heads, where they are the heads
   std::string_view title =
       "";  ///< of its column on the terminal, shared by axes that show as one; "": option
-  std::string_view neutral_text = "";  ///< in that column
+  std::string_view neutral_text = "";     ///< in that column
+  std::string_view neutral_heading = "";  ///< above a table of neutral rows; "": nothing is said
   TunedMatch tuned = TunedMatch::no;
   int tuned_rank = 0;  ///< of those with `up_to` and `from`: which decides first what row is nearest
 
@@ -108,7 +109,13 @@ std::vector<std::string> features(const Case& c);
 /// " --pass fwd --dtype bf16 ...": the options that make exactly this case.
 std::string typed_options(const Case& c);
 
-/// "bf16 b4 h16/8 s4k d128 causal window 4k": one line about a problem, from the texts of its cells.
-std::string problem_label(const std::function<std::string(const Axis&)>& cell);
+/// The texts of a row's cells, by column; "" where there is none.
+using CellTexts = std::function<std::string_view(std::string_view column)>;
+/// "bf16 b4 h16/8 s4k d128 causal window 4k": one line about a problem.
+std::string problem_label(const CellTexts& cells);
+/// The case whose cells these are; cells that cannot be read leave the neutral value.
+Case case_of(const CellTexts& cells);
+/// What is said of the value of one axis beside others: "/8" for kv_heads, " causal"; "" where nothing is.
+std::string label_part(const Axis& axis, const CellTexts& cells);
 
 }  // namespace attnprof

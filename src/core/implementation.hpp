@@ -98,10 +98,10 @@ class Prepared {
 
 /// A row of the registry, known by name, device and pass. What is left empty has the meaning in its comment.
 struct Implementation {
-  std::string name{};                      ///< what --impl accepts and the CSV prints
+  std::string name{};                    ///< what --impl accepts and the CSV prints
   DeviceKind device = DeviceKind::host;  ///< where it runs
   Pass pass = Pass::fwd;                 ///< fwd+bwd is composed of a forward and a backward row
-  std::string summary{};                   ///< one line for `attnprof list`
+  std::string summary{};                 ///< one line for `attnprof list`
   /// Features that it can compute beyond a plain forward pass (core/axis.hpp): the planner refuses a case
   /// that asks for any other.
   std::vector<std::string_view> takes{};

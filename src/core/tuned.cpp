@@ -1,19 +1,68 @@
 #include "core/tuned.hpp"
 
+#include <algorithm>
 #include <tuple>
 
 namespace attnprof {
 namespace {
 
+int64_t whole(const Cell& cell) {
+  const auto* value = std::get_if<int64_t>(&cell);
+  return value ? *value : 0;
+}
+
+bool holds(const Axis& axis, const Cell& limit, const Cell& value) {
+  switch (axis.tuned) {
+    case TunedMatch::no:
+      return true;
+    case TunedMatch::equal:
+      return limit == value;
+    case TunedMatch::up_to:
+      return whole(value) <= whole(limit) && 2 * whole(value) > whole(limit);
+    case TunedMatch::from:
+      // 0 keys of window: none. No other axis is 0.
+      return whole(limit) == 0 && axis.kind == AxisKind::count ? whole(value) == 0
+                                                               : whole(value) >= whole(limit);
+  }
+  return false;
+}
+
 /// Greater is nearer. Lengths come before origin and detail: a user who tuned one short sequence has said
 /// nothing of long ones.
 auto nearness(const TunedEntry& e) {
-  const TunedKey& k = e.key;
-  const int named = k.causal.has_value() + k.dtype.has_value() + !k.device_name.empty();
-  return std::make_tuple(-k.head_dim, k.window.value_or(-1), k.seqlen_kv, e.users, named);
+  std::vector<const Axis*> ranked = tuned_axes();
+  std::erase_if(ranked, [](const Axis* axis) { return axis->tuned_rank == 0; });
+  std::sort(ranked.begin(), ranked.end(),
+            [](const Axis* a, const Axis* b) { return a->tuned_rank < b->tuned_rank; });
+  std::vector<int64_t> distances;
+  for (const Axis* axis : ranked) {
+    const auto at = e.key.axes.find(axis->name);
+    const int64_t value = at == e.key.axes.end() ? -1 : whole(at->second);
+    distances.push_back(axis->tuned == TunedMatch::up_to ? -value : value);
+  }
+  const auto named = static_cast<int>(e.key.axes.size()) + !e.key.device_name.empty();
+  return std::make_tuple(distances, e.users, named);
 }
 
 }  // namespace
+
+std::vector<const Axis*> tuned_axes() {
+  std::vector<const Axis*> all;
+  for (const Axis& axis : axes()) {
+    if (axis.tuned != TunedMatch::no) all.push_back(&axis);
+  }
+  return all;
+}
+
+TunedKey tuned_key(const Case& c, const DeviceInfo& device) {
+  TunedKey key;
+  key.impl = c.impl;
+  key.device = device.kind;
+  key.compute_capability = device.compute_capability;
+  if (device.kind == DeviceKind::host) key.device_name = device.name;
+  for (const Axis* axis : tuned_axes()) key.axes.emplace(axis->name, axis->field.get(c));
+  return key;
+}
 
 std::string compute_capability_text(int compute_capability) {
   if (compute_capability == 0) return "";
@@ -24,11 +73,11 @@ bool fits(const TunedKey& key, std::string_view impl, const Problem& p, const De
   if (key.impl != impl || key.device != device.kind) return false;
   if (key.compute_capability != device.compute_capability) return false;
   if (!key.device_name.empty() && key.device_name != device.name) return false;
-  if (p.head_dim > key.head_dim || 2 * p.head_dim <= key.head_dim) return false;
-  if (key.dtype && *key.dtype != p.dtype) return false;
-  if (key.causal && *key.causal != p.causal) return false;
-  if (key.window && (*key.window == 0 ? p.window != 0 : p.window < *key.window)) return false;
-  return p.seqlen_kv >= key.seqlen_kv;
+  const Case c{p, "", {}};
+  return std::all_of(key.axes.begin(), key.axes.end(), [&c](const auto& named) {
+    const Axis* axis = find_axis(named.first);
+    return axis != nullptr && holds(*axis, named.second, axis->field.get(c));
+  });
 }
 
 const TunedEntry* find_tuned(const std::vector<TunedEntry>& table, std::string_view impl, const Problem& p,

@@ -1,29 +1,29 @@
-// Which tile suits which problem on which device, as measured: the rows that `attnprof tune` writes, and the
-// choice between them. Implementations' own rules (Implementation::resolve) take over where no row fits.
+// Tiles that were measured to be good, as a table: what every command takes when no tile was asked for, on
+// every kind of device. The rules inside implementations (Implementation::resolve) take over where no row
+// fits.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/axis.hpp"
 #include "core/device.hpp"
 #include "core/problem.hpp"
 
 namespace attnprof {
 
-/// What a row holds for. Optional fields that are absent hold for any value.
+/// What a row holds for.
 struct TunedKey {
   std::string impl;  ///< registry name
   DeviceKind device = DeviceKind::gpu;
   int compute_capability = 0;  ///< 90 for 9.0; 0 on the CPU
   std::string device_name;     ///< "" for any; on the CPU the model is all that tells machines apart
-  std::optional<DType> dtype;
-  int64_t head_dim = 0;  ///< up to this one, and above half of it: what suits 128 columns says nothing of 32
-  std::optional<bool> causal;
-  std::optional<int64_t> window;  ///< 0: no window; W: windows of W keys and more
-  int64_t seqlen_kv = 0;          ///< from this one on; 0: from the shortest
+  /// By the name of an axis, matched as Axis::tuned says. One that is not here holds for any value.
+  std::map<std::string, Cell, std::less<>> axes;
 
   bool operator==(const TunedKey&) const = default;
 };
@@ -40,13 +40,19 @@ struct TunedEntry {
   bool users = false;                              ///< from the user's file: goes before a shipped row
 };
 
+/// The axes that a row of the table may name, in the order of their columns.
+std::vector<const Axis*> tuned_axes();
+
+/// The key that holds for exactly this case.
+TunedKey tuned_key(const Case& c, const DeviceInfo& device);
+
 /// "9.0" for 90; "" for 0.
 std::string compute_capability_text(int compute_capability);
 
 bool fits(const TunedKey& key, std::string_view impl, const Problem& p, const DeviceInfo& device);
 
-/// The row for a problem: of those that fit the nearest in head_dim, then in window, then in seqlen_kv; of
-/// equals the user's, then the one that names most of causal, dtype and device_name. Null when none fits.
+/// The row for a problem: of those that fit the nearest in head_dim, then in window, then in seqlen_kv
+/// (Axis::tuned_rank); of equals the user's, then the one that names most. Null when none fits.
 const TunedEntry* find_tuned(const std::vector<TunedEntry>& table, std::string_view impl, const Problem& p,
                              const DeviceInfo& device);
 

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <optional>
 
+#include "core/axis.hpp"
 #include "core/error.hpp"
 #include "rows/columns.hpp"
 
@@ -53,25 +54,39 @@ Words status_words() {
   return words;
 }
 
+Rule rule_of(const Axis& axis) {
+  Rule rule{Kind::amount, axis.empty_when_neutral, {}, axis.most};
+  switch (axis.kind) {
+    case AxisKind::word:
+      rule.kind = Kind::word;
+      for (const AxisWord& word : axis.words) rule.words.push_back(word.word);
+      break;
+    case AxisKind::flag:
+      rule.kind = Kind::flag;
+      break;
+    case AxisKind::size:
+      rule.kind = Kind::size;
+      break;
+    case AxisKind::count:
+      rule.kind = Kind::count;
+      break;
+    case AxisKind::number:
+      break;
+  }
+  return rule;
+}
+
 /// Columns whose unit does not say what they hold.
 std::optional<Rule> rule_by_name(std::string_view name) {
+  if (const Axis* axis = find_axis(name)) return rule_of(*axis);
   if (name == "device") return Rule{Kind::word, false, {"cpu", "gpu"}};
-  if (name == "pass") return Rule{Kind::word, false, {"fwd", "bwd", "fwd+bwd"}};
-  if (name == "dtype") return Rule{Kind::word, false, {"fp32", "fp16", "bf16"}};
-  if (name == "fill") return Rule{Kind::word, false, {"normal", "zeros"}};
   if (name == "cache") return Rule{Kind::word, false, {"cold", "hot"}};
   if (name == "status") return Rule{Kind::word, false, status_words()};
   if (name == "bytes_source") return Rule{Kind::word, true, {"cupti", "counted"}};
   if (name == "impl") return Rule{Kind::text, false};
-  if (name == "causal") return Rule{Kind::flag, false};
-  if (name == "window") return Rule{Kind::count, false};
-  if (name == "seed") return Rule{Kind::count, false, {}, 1.9e19};  // 64 bits
-  if (name == "scale") return Rule{Kind::amount, false};
   if (name == "tolerance") return Rule{Kind::amount, true, {}, 1};  // of a relative error
-  if (one_of(name, {"batch", "heads", "kv_heads", "seqlen_q", "seqlen_kv", "head_dim"}))
-    return Rule{Kind::size, false};
-  if (one_of(name, {"threads", "tile_m", "tile_n", "stages", "warps", "samples", "warmups", "launches",
-                    "counter_passes", "rows_checked", "registers", "plan_row", "plan_rows"})) {
+  if (one_of(name, {"threads", "samples", "warmups", "launches", "counter_passes", "rows_checked",
+                    "registers", "plan_row", "plan_rows"})) {
     return Rule{Kind::count};
   }
   if (one_of(name, {"max_abs_err", "rel_err"})) return Rule{Kind::amount, true, {}, 1e300};

@@ -34,9 +34,9 @@ struct Column {
   std::string_view unit;     ///< "us", "bytes", "flop", "" for names and ratios
   std::string_view meaning;  ///< one sentence, with the source of the figure
   bool is_key;               ///< part of what identifies a planned row (used by --resume and by comparisons)
-  Cell (*get)(const Record&);            ///< nullptr for a column that is derived
-  Cell (*derive)(const Row&) = nullptr;  ///< from the other cells of the same row
-  bool is_text = false;                  ///< a string in JSON; columns() finds out
+  std::function<Cell(const Record&)> get;  ///< empty for a column that is derived
+  Cell (*derive)(const Row&) = nullptr;    ///< from the other cells of the same row
+  bool is_text = false;                    ///< a string in JSON; columns() finds out
 };
 
 constexpr int kSchemaVersion = 1;

@@ -1,7 +1,7 @@
-// Cells as text and back. Only std::to_chars and std::from_chars touch numbers: no locale can reach them.
-#include <charconv>
-#include <cmath>
+// Cells as fields of a file, and the keys that they make.
+#include <algorithm>
 
+#include "rows/cell_rules.hpp"
 #include "rows/csv.hpp"
 
 namespace attnprof {
@@ -20,7 +20,8 @@ namespace {
 
 /// A key column that files written before it existed do not have: absent means empty.
 bool may_be_absent(const Column& column) {
-  return column.name == "kernel" || column.name == "rest";
+  const auto& required = required_columns();
+  return std::find(required.begin(), required.end(), column.name) == required.end();
 }
 constexpr size_t kAbsent = static_cast<size_t>(-1);
 

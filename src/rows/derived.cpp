@@ -96,8 +96,7 @@ bool beats_ceilings(const Row& row, int64_t last_level_cache_bytes) {
   if (arithmetic_above(a)) return true;
   if (!hbm_bytes(row) || !above(a.hbm_pct, kInvalidSharePct)) return false;
   if (row.text("bytes_source") == "cupti") return true;
-  const double touched = static_cast<double>(compulsory_traffic(shape_of(row).planned.problem).total()) +
-                         row.number("workspace_bytes").value_or(0);
+  const double touched = row.number("min_hbm_bytes").value_or(0) + row.number("workspace_bytes").value_or(0);
   return last_level_cache_bytes > 0 && touched > 4 * static_cast<double>(last_level_cache_bytes);
 }
 

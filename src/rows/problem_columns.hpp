@@ -2,28 +2,25 @@
 // columns. Inside src/rows and src/compare.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
-#include "core/record.hpp"
 #include "rows/grid.hpp"
 #include "rows/row.hpp"
 
 namespace attnprof {
 
-struct ProblemAxis {
+struct LayoutColumn {
   GridColumn column;
-  std::string (*text)(const Record&);    ///< in a cell
-  std::string (*common)(const Record&);  ///< in the heading; "" leaves it unsaid (a default)
+  std::function<std::string(const Row&)> text;     ///< in a cell
+  std::function<std::string(const Row&)> heading;  ///< above, when all rows agree; "" leaves it unsaid
 };
 
 struct ProblemLayout {
-  std::vector<std::string> heading;         ///< lines: device and cache; the common part of the problems
-  std::vector<const ProblemAxis*> varying;  ///< in order
+  std::vector<std::string> heading;          ///< lines: device and cache; the common part of the problems
+  std::vector<const LayoutColumn*> varying;  ///< in order
 };
-ProblemLayout lay_out_problems(const std::vector<Record>& records);
-
-/// As much of a record as says which case the row is about: what the axes above are laid out from.
-Record shape_of(const Row& row);
+ProblemLayout lay_out_problems(const std::vector<Row>& rows);
 
 }  // namespace attnprof

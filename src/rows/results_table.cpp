@@ -96,9 +96,9 @@ std::string common_source(const std::vector<Row>& rows) {
   return source;
 }
 
-GridRow grid_row(R r, const Record& shape, const ProblemLayout& layout, bool mixed_sources) {
+GridRow grid_row(R r, const ProblemLayout& layout, bool mixed_sources) {
   GridRow row;
-  for (const ProblemAxis* axis : layout.varying) row.cells.push_back({axis->text(shape)});
+  for (const LayoutColumn* axis : layout.varying) row.cells.push_back({axis->text(r)});
   row.cells.push_back({implementation_text(r)});
   for (const Figure& figure : figures()) {
     const bool shown = r.ok() && (figure.text != source_text || mixed_sources);
@@ -142,18 +142,15 @@ std::string footnotes(const std::vector<Row>& all, bool intervals_shown, const T
 
 std::string results_table(const std::vector<Row>& all, const TableStyle& style) {
   if (all.empty()) return "no rows\n";
-  std::vector<Record> shapes;
-  for (R r : all) shapes.push_back(shape_of(r));
-  const ProblemLayout layout = lay_out_problems(shapes);
+  const ProblemLayout layout = lay_out_problems(all);
   std::vector<GridColumn> columns;
-  for (const ProblemAxis* axis : layout.varying) columns.push_back(axis->column);
+  for (const LayoutColumn* axis : layout.varying) columns.push_back(axis->column);
   columns.push_back({"impl"});
   const std::string source = common_source(all);
   for (const Figure& figure : figures()) columns.push_back(figure.column);
   columns.push_back({"status", false, 1});  // a row that is not ok says so in its tail, whatever is left out
   std::vector<GridRow> rows;
-  for (size_t i = 0; i < all.size(); ++i)
-    rows.push_back(grid_row(all[i], shapes[i], layout, source == "mixed"));
+  for (R r : all) rows.push_back(grid_row(r, layout, source == "mixed"));
 
   std::string text;
   for (const std::string& line : layout.heading) text += painted(line, Paint::dim, style.color) + "\n";

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/axis.hpp"
 #include "rows/columns.hpp"
 #include "rows/csv.hpp"
 #include "rows/human.hpp"
@@ -12,9 +13,10 @@ namespace attnprof {
 
 namespace {
 
+/// Who computes it, and how.
 bool is_config(std::string_view column) {
-  return column == "impl" || column == "tile_m" || column == "tile_n" || column == "stages" ||
-         column == "warps" || column == "kernel";
+  const Axis* axis = find_axis(column);
+  return column == "impl" || column == "kernel" || (axis != nullptr && axis->tiling);
 }
 
 std::string unverified_reason(const Row& row) {
@@ -24,11 +26,6 @@ std::string unverified_reason(const Row& row) {
   if (!tolerance) return "no tolerance";
   if (*error <= *tolerance) return "";
   return fmt::format("rel_err {:.3g} above tolerance {:.3g}", *error, *tolerance);
-}
-
-std::string counted(const Row& row, std::string_view column) {
-  const auto value = row.number(column);
-  return value ? human_count(static_cast<int64_t>(*value)) : std::string("?");
 }
 
 std::shared_ptr<const RowHeader> own_header() {
@@ -98,18 +95,9 @@ std::string Row::impl_label() const {
 }
 
 std::string Row::problem_label() const {
-  std::string label;
-  if (text("pass") != "fwd") label += fmt::format("{} ", text("pass"));
-  label += fmt::format("{} b{} h{}", text("dtype"), counted(*this, "batch"), text("heads"));
-  if (text("kv_heads") != text("heads")) label += fmt::format("/{}", text("kv_heads"));
-  label += " s" + counted(*this, "seqlen_q");
-  if (text("seqlen_kv") != text("seqlen_q")) label += "x" + counted(*this, "seqlen_kv");
-  label += fmt::format(" d{}", text("head_dim"));
-  if (text("causal") == "1") label += " causal";
-  if (text("window") != "0") label += " window " + counted(*this, "window");
+  std::string label = attnprof::problem_label([this](std::string_view column) { return text(column); });
   if (text("cache") != "cold") label += fmt::format(" {} cache", text("cache"));
   if (!text("rest").empty()) label += fmt::format(" rest {}", text("rest"));
-  if (text("fill") != "normal") label += fmt::format(" {}", text("fill"));
   return label;
 }
 

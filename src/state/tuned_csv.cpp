@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <tuple>
 
 #include "core/error.hpp"
@@ -12,10 +13,6 @@
 
 namespace attnprof {
 namespace {
-
-constexpr std::string_view kHeader =
-    "impl,device,compute_capability,device_name,dtype,head_dim,causal,window,seqlen_kv,tile_m,tile_n,stages,"
-    "warps,time_us,default_time_us,speedup,speedup_lo,speedup_hi,message,tool_version,timestamp\n";
 
 DeviceKind read_device(const TableRow& row) {
   if (row.text("device") == "gpu") return DeviceKind::gpu;
@@ -37,24 +34,24 @@ int read_capability(const TableRow& row, DeviceKind device) {
   row.refuse("compute_capability", "is not of the form 9.0");
 }
 
-std::optional<DType> read_dtype(const TableRow& row) {
-  const std::string& cell = row.text("dtype");
-  if (cell.empty()) return std::nullopt;
-  for (const DType dtype : {DType::fp32, DType::fp16, DType::bf16}) {
-    if (cell == to_string(dtype)) return dtype;
-  }
-  row.refuse("dtype", "is not fp32, fp16, bf16, or empty for any");
-}
-
-std::optional<bool> read_causal(const TableRow& row) {
-  const std::string& cell = row.text("causal");
-  if (cell.empty()) return std::nullopt;
-  if (cell != "0" && cell != "1") row.refuse("causal", "is not 0, 1, or empty for any");
-  return cell == "1";
-}
-
 constexpr int64_t kMaxLength = int64_t{1} << 31;
 constexpr int64_t kMaxTile = int64_t{1} << 20;
+
+/// The value that a row names for an axis; monostate when it holds for any.
+Cell read_axis(const TableRow& row, const Axis& axis) {
+  const std::string cell = row.optional_text(axis.name);
+  if (cell.empty() && axis.tuned != TunedMatch::up_to) return std::monostate{};
+  if (axis.kind == AxisKind::word) {
+    const auto is_own = [&cell](const AxisWord& word) { return word.word == cell; };
+    if (std::any_of(axis.words.begin(), axis.words.end(), is_own)) return cell;
+    std::string known;
+    for (const AxisWord& word : axis.words) known += std::string(word.word) + ", ";
+    row.refuse(axis.name, fmt::format("is not {}or empty for any", known));
+  }
+  if (axis.kind == AxisKind::number) return *row.positive(axis.name);
+  const int64_t most = axis.kind == AxisKind::flag ? 1 : kMaxLength;
+  return row.whole(axis.name, axis.tuned == TunedMatch::up_to ? 1 : 0, most);
+}
 
 /// 0 when the cell is empty: left to the implementation.
 int read_choice(const TableRow& row, std::string_view column) {
@@ -76,11 +73,9 @@ TunedEntry read_entry(const TableRow& row, const KnownImplementation& known) {
   }
   e.key.compute_capability = read_capability(row, e.key.device);
   e.key.device_name = row.optional_text("device_name");
-  e.key.dtype = read_dtype(row);
-  e.key.head_dim = row.whole("head_dim", 1, kMaxLength);
-  e.key.causal = read_causal(row);
-  if (!row.text("window").empty()) e.key.window = row.whole("window", 0, kMaxLength);
-  e.key.seqlen_kv = row.whole("seqlen_kv", 0, kMaxLength);
+  for (const Axis* axis : tuned_axes()) {
+    if (const Cell value = read_axis(row, *axis); value != Cell()) e.key.axes.emplace(axis->name, value);
+  }
   e.config.tile_m = static_cast<int>(row.whole("tile_m", 1, kMaxTile));
   e.config.tile_n = static_cast<int>(row.whole("tile_n", 1, kMaxTile));
   e.config.stages = read_choice(row, "stages");
@@ -97,14 +92,14 @@ TunedEntry read_entry(const TableRow& row, const KnownImplementation& known) {
 }
 
 auto order(const TunedKey& k) {
-  return std::make_tuple(k.device, k.compute_capability, k.device_name, k.impl, k.dtype, k.head_dim, k.causal,
-                         k.window, k.seqlen_kv);
+  return std::tie(k.device, k.compute_capability, k.device_name, k.impl, k.axes);
 }
 
-template <class T>
-std::string number_or_empty(const std::optional<T>& value) {
-  return value ? cell_text(Cell(*value)) : std::string();
-}
+/// The columns, each with its text for an entry.
+struct TunedColumn {
+  std::string name;
+  std::function<std::string(const TunedEntry&)> text;
+};
 
 /// To 4 decimals: finer than any timer, and it reads well.
 std::string measured_text(const std::optional<double>& value) {
@@ -113,6 +108,36 @@ std::string measured_text(const std::optional<double>& value) {
 
 std::string choice_text(int value) {
   return value == 0 ? "" : std::to_string(value);
+}
+
+std::vector<TunedColumn> tuned_columns() {
+  using E = const TunedEntry&;
+  std::vector<TunedColumn> all{
+      {"impl", [](E e) { return e.key.impl; }},
+      {"device", [](E e) { return std::string(to_string(e.key.device)); }},
+      {"compute_capability", [](E e) { return compute_capability_text(e.key.compute_capability); }},
+      {"device_name", [](E e) { return e.key.device_name; }}};
+  for (const Axis* axis : tuned_axes()) {
+    all.push_back({std::string(axis->name), [axis](E e) {
+                     const auto at = e.key.axes.find(axis->name);
+                     return at == e.key.axes.end() ? std::string() : cell_text(at->second);
+                   }});
+  }
+  const std::vector<TunedColumn> rest{
+      {"tile_m", [](E e) { return choice_text(e.config.tile_m); }},
+      {"tile_n", [](E e) { return choice_text(e.config.tile_n); }},
+      {"stages", [](E e) { return choice_text(e.config.stages); }},
+      {"warps", [](E e) { return choice_text(e.config.warps); }},
+      {"time_us", [](E e) { return measured_text(e.time_us); }},
+      {"default_time_us", [](E e) { return measured_text(e.default_time_us); }},
+      {"speedup", [](E e) { return measured_text(e.speedup); }},
+      {"speedup_lo", [](E e) { return measured_text(e.speedup_lo); }},
+      {"speedup_hi", [](E e) { return measured_text(e.speedup_hi); }},
+      {"message", [](E e) { return e.message; }},
+      {"tool_version", [](E e) { return e.tool_version; }},
+      {"timestamp", [](E e) { return e.timestamp; }}};
+  all.insert(all.end(), rest.begin(), rest.end());
+  return all;
 }
 
 }  // namespace
@@ -126,7 +151,7 @@ std::vector<TunedEntry> parse_tuned(std::string_view text, const std::string& fi
   std::vector<TunedEntry> entries;
   for (const std::string_view column : {"impl", "device", "compute_capability", "dtype", "head_dim", "causal",
                                         "window", "seqlen_kv", "tile_m", "tile_n", "stages", "warps"}) {
-    table.column(column);  // also of a file without rows
+    table.column(column);  // of every version, and also of a file without rows
   }
   for (size_t i = 0; i < table.rows.size(); ++i) {
     TunedEntry entry = read_entry(TableRow(table, i), known);
@@ -146,32 +171,14 @@ std::vector<TunedEntry> parse_tuned(std::string_view text, const std::string& fi
 std::string tuned_csv(std::vector<TunedEntry> entries) {
   std::stable_sort(entries.begin(), entries.end(),
                    [](const TunedEntry& a, const TunedEntry& b) { return order(a.key) < order(b.key); });
-  std::string text(kHeader);
+  std::string text;
+  const std::vector<TunedColumn> columns = tuned_columns();
+  for (const TunedColumn& column : columns) text += (text.empty() ? "" : ",") + column.name;
+  text += '\n';
   for (const TunedEntry& e : entries) {
-    const TunedKey& k = e.key;
-    const std::string cells[] = {k.impl,
-                                 std::string(to_string(k.device)),
-                                 compute_capability_text(k.compute_capability),
-                                 k.device_name,
-                                 k.dtype ? std::string(to_string(*k.dtype)) : "",
-                                 std::to_string(k.head_dim),
-                                 k.causal ? std::to_string(int{*k.causal}) : "",
-                                 number_or_empty(k.window),
-                                 std::to_string(k.seqlen_kv),
-                                 std::to_string(e.config.tile_m),
-                                 std::to_string(e.config.tile_n),
-                                 choice_text(e.config.stages),
-                                 choice_text(e.config.warps),
-                                 measured_text(e.time_us),
-                                 measured_text(e.default_time_us),
-                                 measured_text(e.speedup),
-                                 measured_text(e.speedup_lo),
-                                 measured_text(e.speedup_hi),
-                                 e.message,
-                                 e.tool_version,
-                                 e.timestamp};
     std::string line;
-    for (const std::string& cell : cells) line += (line.empty() ? "" : ",") + csv_field(cell);
+    for (const TunedColumn& column : columns)
+      line += (&column == &columns.front() ? "" : ",") + csv_field(column.text(e));
     text += line + '\n';
   }
   return text;

@@ -3,17 +3,29 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "baselines/cudnn/cudnn.hpp"
+#include "baselines/naive/naive.hpp"
 #include "baselines/naive_host/naive_host.hpp"
 #include "core/error.hpp"
-#include "gpu_implementations.hpp"
+#include "kernels/flash2/flash2.hpp"
+#include "kernels/flash3/flash3.hpp"
 #include "kernels/fused_host/fused_host.hpp"
 
 namespace attnprof {
 
+namespace {
+
+/// What the alias "fused" means on a GPU.
+std::string_view best_fused_gpu(const DeviceInfo& device) {
+  return device.compute_capability == 90 ? "flash3" : "flash2";
+}
+
+}  // namespace
+
 const std::vector<Implementation>& registry() {
   static const std::vector<Implementation> table = [] {
-    std::vector<Implementation> rows{naive_host(), fused_host()};
-    for (Implementation& row : gpu_implementations()) rows.push_back(row);
+    std::vector<Implementation> rows{naive_host(), fused_host(), naive_gpu(), flash2(), cudnn_gpu()};
+    for (const Implementation& row : flash3()) rows.push_back(row);
     return rows;
   }();
   return table;

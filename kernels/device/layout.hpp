@@ -5,7 +5,7 @@
 namespace attnprof {
 
 /// 16-bit elements in a row of a tile that holds `elements` of them: whole k16 steps, padded with zeros.
-constexpr int padded_columns(int elements) {
+constexpr long long padded_columns(long long elements) {
   return (elements + 15) / 16 * 16;
 }
 
@@ -13,7 +13,7 @@ constexpr int padded_columns(int elements) {
 /// eight rows that one ldmatrix phase reads then start in eight different groups of four banks, so no access
 /// conflicts, and every fragment's address is a lane's base plus a constant. (A XOR swizzle would save the
 /// one chunk a row, and cost address registers.)
-constexpr int pitch_bytes(int elements) {
+constexpr long long pitch_bytes(long long elements) {
   return 2 * padded_columns(elements) + 16;
 }
 

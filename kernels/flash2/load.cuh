@@ -24,7 +24,8 @@ struct Flash2Shape {
   static constexpr int kDepthSteps = Layout::kColumns / 16;                      ///< k16 steps of Q K^T
   static constexpr int kKeySteps = kScoreBlocks / 2;  ///< k16 steps of P V, of one side's keys
 
-  static constexpr flash2::Layout kPlaces = flash2::layout({kHeadDim, kTileM, kTileN, kStages, kSides});
+  static constexpr flash2_layout::Places kPlaces =
+      flash2_layout::places({kHeadDim, kTileM, kTileN, kStages, kSides});
   static constexpr unsigned kKeyBytes = kTileN * Layout::kPitch;
   static constexpr unsigned kKeysAt = kPlaces.keys, kValuesAt = kPlaces.values;
   static constexpr unsigned kProbabilitiesAt = kPlaces.probabilities, kRowsAt = kPlaces.rows;

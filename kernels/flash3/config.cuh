@@ -35,12 +35,12 @@ constexpr bool kSpecialize = ATTNPROF_SPECIALIZE;
 constexpr bool kOverlap = ATTNPROF_OVERLAP;
 constexpr float kLazyRescale = ATTNPROF_LAZY_RESCALE;
 
-using flash3::kPanelColumns;
-using flash3::kPanelRowBytes;
-using flash3::kSharedLimit;
-using flash3::kWarpgroup;
-using flash3::kWarpgroupRows;
-constexpr flash3::TileShape kShape{kHeadDim, kTileM, kTileN, kStages, kSpecialize};
+using flash3_layout::kPanelColumns;
+using flash3_layout::kPanelRowBytes;
+using flash3_layout::kSharedLimit;
+using flash3_layout::kWarpgroup;
+using flash3_layout::kWarpgroupRows;
+constexpr flash3_layout::TileShape kShape{kHeadDim, kTileM, kTileN, kStages, kSpecialize};
 constexpr int kConsumers = consumers(kShape);
 constexpr bool kPingPong = ATTNPROF_PINGPONG && kConsumers > 1;
 constexpr int kThreads = threads(kShape);

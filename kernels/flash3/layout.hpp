@@ -2,7 +2,7 @@
 // compiler and by NVRTC, so it includes nothing.
 #pragma once
 
-namespace attnprof::flash3 {
+namespace attnprof::flash3_layout {
 
 constexpr int kWarpgroup = 128;     ///< threads
 constexpr int kWarpgroupRows = 64;  ///< of Q
@@ -61,4 +61,4 @@ constexpr int section_heads(int row_tiles, int blocks, unsigned long long kv_hea
   return heads;
 }
 
-}  // namespace attnprof::flash3
+}  // namespace attnprof::flash3_layout

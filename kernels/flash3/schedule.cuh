@@ -14,7 +14,7 @@ __device__ __forceinline__ int larger(int a, int b) {
 }
 
 __device__ __forceinline__ int packed_rows(const AttentionParams& p) {
-  return flash3::packed_rows(p.heads, p.kv_heads, p.seqlen_q);
+  return flash3_layout::packed_rows(p.heads, p.kv_heads, p.seqlen_q);
 }
 
 /// Query position of a packed row.
@@ -50,7 +50,8 @@ class Schedule {
   __device__ __forceinline__ explicit Schedule(const AttentionParams& p)
       : params_(p), tiles_m_((packed_rows(p) + kTileM - 1) / kTileM), kv_heads_(p.batch * p.kv_heads) {
     if (kCausal)
-      section_ = flash3::section_heads(tiles_m_, gridDim.x, static_cast<uint64>(p.seqlen_kv) * kHeadDim * 4);
+      section_ =
+          flash3_layout::section_heads(tiles_m_, gridDim.x, static_cast<uint64>(p.seqlen_kv) * kHeadDim * 4);
   }
 
   __device__ __forceinline__ int tiles() const { return tiles_m_ * kv_heads_; }

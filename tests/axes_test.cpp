@@ -29,10 +29,21 @@ std::string refusal(std::string_view text, int64_t min_value = 1) {
 
 Axes one_case() {
   Axes axes;
-  axes.seqlens = {1024};
+  axes.set("seqlen", "1024");
   axes.impls = {"naive"};
   return axes;
 }
+
+std::vector<std::string> texts(std::string_view option, std::string_view text) {
+  std::vector<std::string> all;
+  for (const AxisItem& item : parse_axis(option, text)) {
+    std::string joined;
+    for (const Cell& value : item) joined += (joined.empty() ? "" : "x") + cell_text(value);
+    all.push_back(joined);
+  }
+  return all;
+}
+using Texts = std::vector<std::string>;
 
 }  // namespace
 
@@ -127,44 +138,66 @@ TEST_CASE("ranges up to the largest number end without overflow", "[axes]") {
   CHECK(ints("1:4096:+1").size() == 4096);
 }
 
-TEST_CASE("causal, dtype and pass take their words", "[axes]") {
-  CHECK(parse_causal_axis("0") == std::vector<bool>{false});
-  CHECK(parse_causal_axis("true") == std::vector<bool>{true});
-  CHECK(parse_causal_axis("both") == std::vector<bool>{false, true});
-  CHECK(parse_causal_axis("yes,no,1") == std::vector<bool>{true, false});
-  CHECK(parse_causal_axis("1,both") == std::vector<bool>{true, false});
-  CHECK(parse_dtype_axis("fp16,bf16,fp32,fp16") == std::vector<DType>{DType::fp16, DType::bf16, DType::fp32});
-  CHECK(parse_pass_axis("fwd+bwd,bwd,fwd") == std::vector<Pass>{Pass::fwd_bwd, Pass::bwd, Pass::fwd});
-  CHECK_THROWS_WITH(parse_causal_axis("maybe"), containing("maybe") && containing("both"));
-  CHECK_THROWS_WITH(parse_dtype_axis("bf16,int8"), containing("int8") && containing("fp16"));
-  CHECK_THROWS_WITH(parse_pass_axis("backward"), containing("backward") && containing("fwd+bwd"));
-  CHECK_THROWS_AS(parse_dtype_axis(""), UsageError);
-  CHECK_THROWS_AS(parse_dtype_axis("BF16 "), UsageError);
+TEST_CASE("causal, dtype, pass and fill take their words", "[axes]") {
+  CHECK(texts("causal", "0") == Texts{"0"});
+  CHECK(texts("causal", "true") == Texts{"1"});
+  CHECK(texts("causal", "both") == Texts{"0", "1"});
+  CHECK(texts("causal", "yes,no,1") == Texts{"1", "0"});
+  CHECK(texts("causal", "1,both") == Texts{"1", "0"});
+  CHECK(texts("dtype", "fp16,bf16,fp32,fp16") == Texts{"fp16", "bf16", "fp32"});
+  CHECK(texts("pass", "fwd+bwd,bwd,fwd") == Texts{"fwd+bwd", "bwd", "fwd"});
+  CHECK(texts("fill", "zeros") == Texts{"zeros"});
+  CHECK_THROWS_WITH(parse_axis("causal", "maybe"), containing("maybe") && containing("both"));
+  CHECK_THROWS_WITH(parse_axis("dtype", "bf16,int8"), containing("int8") && containing("fp16"));
+  CHECK_THROWS_WITH(parse_axis("pass", "backward"), containing("backward") && containing("fwd+bwd"));
+  CHECK_THROWS_AS(parse_axis("dtype", ""), UsageError);
+  CHECK_THROWS_AS(parse_axis("dtype", "BF16 "), UsageError);
+}
+
+TEST_CASE("scales are numbers", "[axes]") {
+  CHECK(texts("scale", "0.125,1e-3") == Texts{"0.125", "0.001"});
+  for (const char* bad : {"", "x", "0.1,", "nan", "inf", "1e400", "0.1 "}) {
+    INFO(bad);
+    CHECK_THROWS_AS(parse_axis("scale", bad), UsageError);
+  }
 }
 
 TEST_CASE("tiles are MxN or default", "[axes]") {
-  using Tiles = std::vector<std::pair<int, int>>;
-  CHECK(parse_tile_axis("128x64,default,64x64,128x64") == Tiles{{128, 64}, {0, 0}, {64, 64}});
-  CHECK(parse_tile_axis("7x5") == Tiles{{7, 5}});
+  CHECK(texts("tile", "128x64,default,64x64,128x64") == Texts{"128x64", "0x0", "64x64"});
+  CHECK(texts("tile", "7x5") == Texts{"7x5"});
   for (const char* bad : {"", "128", "128x", "x64", "128x64x32", "0x64", "-1x64", "128x64 ", "axb",
                           "9999999x1", "99999999999x1", "64x64,"}) {
     INFO(bad);
-    CHECK_THROWS_AS(parse_tile_axis(bad), UsageError);
+    CHECK_THROWS_AS(parse_axis("tile", bad), UsageError);
   }
-  CHECK_THROWS_WITH(parse_tile_axis("64x64,12y8"), containing("'12y8'") && containing("128x64"));
+  CHECK_THROWS_WITH(parse_axis("tile", "64x64,12y8"), containing("'12y8'") && containing("128x64"));
 }
 
 TEST_CASE("windows are none or numbers", "[axes]") {
-  CHECK(parse_window_axis("none,128,1k") == Values{0, 128, 1024});
-  CHECK(parse_window_axis("128:512:x2,none") == Values{128, 256, 512, 0});
-  CHECK_THROWS_AS(parse_window_axis("0"), UsageError);
-  CHECK_THROWS_AS(parse_window_axis(""), UsageError);
+  CHECK(texts("window", "none,128,1k") == Texts{"0", "128", "1024"});
+  CHECK(texts("window", "128:512:x2,none") == Texts{"128", "256", "512", "0"});
+  CHECK_THROWS_AS(parse_axis("window", "0"), UsageError);
+  CHECK_THROWS_AS(parse_axis("window", ""), UsageError);
+}
+
+TEST_CASE("every axis of the table sets what it gets, and says what is neutral", "[axes]") {
+  std::set<std::string_view> names;
+  for (const Axis& axis : axes()) {
+    INFO(axis.name);
+    CHECK(names.insert(axis.name).second);
+    Case c;
+    CHECK(axis.is_neutral(c));
+    const Cell other = axis.kind == AxisKind::word ? axis.words.back().values.front() : Cell(int64_t{1});
+    axis.field.set(c, other);
+    CHECK(cell_text(axis.field.get(c)) == cell_text(other));
+    CHECK((axis.is_neutral(c) || identity(c) != identity(Case{})));
+  }
 }
 
 TEST_CASE("implementations of one problem are adjacent, tiles outside them, problems outermost", "[axes]") {
   Axes axes = one_case();
-  axes.seqlens = {512, 1024};
-  axes.tiles = {{64, 64}, {128, 64}};
+  axes.set("seqlen", "512,1024");
+  axes.set("tile", "64x64,128x64");
   axes.impls = {"naive", "fused"};
   const std::vector<PlannedCase> cases = expand(axes);
   REQUIRE(cases.size() == 8);
@@ -178,16 +211,16 @@ TEST_CASE("implementations of one problem are adjacent, tiles outside them, prob
 
 TEST_CASE("every axis multiplies, and no combination comes twice", "[axes]") {
   Axes axes = one_case();
-  axes.passes = {Pass::fwd, Pass::bwd};
-  axes.dtypes = {DType::fp16, DType::bf16};
-  axes.head_dims = {64, 128};
-  axes.heads = {8, 16};
-  axes.kv_heads = {1, 2};
-  axes.batches = {1, 3};
-  axes.seqlens = {128, 256};
-  axes.seqlens_kv = {128, 512};
-  axes.windows = {0, 32};
-  axes.causal = {false, true};
+  axes.set("pass", "fwd,bwd");
+  axes.set("dtype", "fp16,bf16");
+  axes.set("head-dim", "64,128");
+  axes.set("heads", "8,16");
+  axes.set("kv-heads", "1,2");
+  axes.set("batch", "1,3");
+  axes.set("seqlen", "128,256");
+  axes.set("seqlen-kv", "128,512");
+  axes.set("window", "none,32");
+  axes.set("causal", "both");
   const std::vector<PlannedCase> cases = expand(axes);
   CHECK(cases.size() == 1024);
   std::set<std::string> different;
@@ -196,14 +229,14 @@ TEST_CASE("every axis multiplies, and no combination comes twice", "[axes]") {
     different.insert(describe(c.planned.problem));
   }
   CHECK(different.size() == cases.size());
-  CHECK(describe(cases[0].planned.problem) == "fwd fp16 B1 H8/1 Nq128 Nkv128 d64");
-  CHECK(describe(cases[1].planned.problem) == "fwd fp16 B1 H8/1 Nq128 Nkv128 d64 causal");
-  CHECK(describe(cases[2].planned.problem) == "fwd fp16 B1 H8/1 Nq128 Nkv128 d64 window 32");
+  CHECK(describe(cases[0].planned.problem) == "fp16 b1 h8/1 s128 d64");
+  CHECK(describe(cases[1].planned.problem) == "fp16 b1 h8/1 s128 d64 causal");
+  CHECK(describe(cases[2].planned.problem) == "fp16 b1 h8/1 s128 d64 window 32");
 }
 
 TEST_CASE("axes that were not given follow others", "[axes]") {
   Axes axes = one_case();
-  axes.head_dims = {64, 128, 4096};
+  axes.set("head-dim", "64,128,4096");
   const std::vector<PlannedCase> cases = expand(axes);
   const int64_t heads[] = {32, 16, 1};  // 2048 / head_dim, never below 1
   for (size_t i = 0; i < 3; ++i) {
@@ -218,20 +251,20 @@ TEST_CASE("axes that were not given follow others", "[axes]") {
 TEST_CASE("tokens set the batch of each length, and never below 1", "[axes]") {
   Axes axes = one_case();
   axes.tokens = 16384;
-  axes.seqlens = {512, 16384, 32768};
+  axes.set("seqlen", "512,16k,32k");
   const std::vector<PlannedCase> cases = expand(axes);
   CHECK(cases[0].planned.problem.batch == 32);
   CHECK(cases[1].planned.problem.batch == 1);
   CHECK(cases[2].planned.problem.batch == 1);
-  axes.batches = {2};
+  axes.set("batch", "2");
   CHECK_THROWS_WITH(expand(axes), containing("--tokens") && containing("--batch"));
 }
 
 TEST_CASE("scale, fill and seed reach every problem", "[axes]") {
   Axes axes = one_case();
-  axes.scale = 0.5;
-  axes.fill = Fill::zeros;
-  axes.seed = 99;
+  axes.set("scale", "0.5");
+  axes.set("fill", "zeros");
+  axes.set("seed", "99");
   const Problem p = expand(axes).front().planned.problem;
   CHECK(p.scale == 0.5);
   CHECK(p.fill == Fill::zeros);
@@ -240,8 +273,8 @@ TEST_CASE("scale, fill and seed reach every problem", "[axes]") {
 
 TEST_CASE("a combination without sense stays in the list with its reason", "[axes]") {
   Axes axes = one_case();
-  axes.heads = {8, 9};
-  axes.kv_heads = {4};
+  axes.set("heads", "8,9");
+  axes.set("kv-heads", "4");
   const std::vector<PlannedCase> cases = expand(axes);
   REQUIRE(cases.size() == 2);
   CHECK(cases[0].invalid.empty());
@@ -250,19 +283,21 @@ TEST_CASE("a combination without sense stays in the list with its reason", "[axe
 
 TEST_CASE("axes that leave no sensible case are refused with the reason", "[axes]") {
   Axes axes = one_case();
-  axes.heads = {9};
-  axes.kv_heads = {4};
+  axes.set("heads", "9");
+  axes.set("kv-heads", "4");
   CHECK_THROWS_WITH(expand(axes), containing("kv_heads 4 does not divide heads 9"));
   axes = one_case();
-  axes.seqlens = {};
+  axes.given.clear();
   CHECK_THROWS_AS(expand(axes), UsageError);
 }
 
 TEST_CASE("more than a million cases are refused before they fill the memory", "[axes]") {
   Axes axes = one_case();
-  for (int64_t n = 1; n <= 4096; ++n) {
-    axes.seqlens.push_back(n);
-    axes.seqlens_kv.push_back(n);
-  }
+  axes.set("seqlen", "1:4096:+1");
+  axes.set("seqlen-kv", "1:4096:+1");
+  CHECK_THROWS_WITH(expand(axes), containing("1000000"));
+  axes = one_case();
+  axes.set("stages", "1:4096:+1");
+  axes.set("warps", "1:4096:+1");
   CHECK_THROWS_WITH(expand(axes), containing("1000000"));
 }

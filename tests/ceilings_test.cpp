@@ -103,8 +103,8 @@ TEST_CASE("ceilings come back from CSV as they were", "[ceilings]") {
 TEST_CASE("a file of ceilings that cannot be right is refused with line and column", "[ceilings]") {
   const std::string good = ceilings_csv(a_report());
   CHECK(error_of(good).empty());
-  CHECK(error_of(replaced(good, "4281.25", "-1")).find("c.csv:2: '-1' in column 'value'") !=
-        std::string::npos);
+  CHECK(error_of(replaced(good, "4281.25", "-1"))
+            .find("c.csv:2: column 'value': '-1' is not a positive number") != std::string::npos);
   CHECK(error_of(replaced(good, "4281.25", "nan")).find("column 'value'") != std::string::npos);
   CHECK(error_of(replaced(good, "4281.25", "")).find("column 'value'") != std::string::npos);
   CHECK(error_of(replaced(good, "gpu", "tpu")).find("neither cpu nor gpu") != std::string::npos);

@@ -124,7 +124,7 @@ TEST_CASE("thresholds come from a TOML file, the command line replaces its globa
   w.write("t.toml", "\n[[override]]\nimpl = \"flash3\"\ntimepct = 30\n");
   const Outcome o = w.check("--baseline ref.csv slow.csv --thresholds t.toml");
   CHECK(o.exit_code == 2);
-  CHECK(has(o.err, "t.toml:4: key 'timepct'"));
+  CHECK(has(o.err, "t.toml:4:1: key 'timepct'"));
   CHECK(has(o.err, "'time_pct'"));
 }
 
@@ -159,9 +159,9 @@ TEST_CASE("an [[override]] that matches no row is a warning that names its place
   const Outcome o = w.check("--baseline ref.csv ref.csv --thresholds t.toml --markdown s.md");
   CHECK(o.exit_code == 0);
   CHECK(count(o.err, "\n") == 2);
-  CHECK(has(o.err, "warning: t.toml:5: this [[override]] matches no row: none has impl = "));
+  CHECK(has(o.err, "warning: t.toml:5:1: this [[override]] matches no row: none has impl = "));
   CHECK(has(o.err, "flahs3"));
-  CHECK(has(o.err, "warning: t.toml:9: this [[override]] matches no row: no row has all of its axes"));
+  CHECK(has(o.err, "warning: t.toml:9:1: this [[override]] matches no row: no row has all of its axes"));
   CHECK(has(w.read("s.md"), "t.toml:5"));
 }
 

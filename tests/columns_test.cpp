@@ -39,11 +39,8 @@ Record measured_row() {
 }
 
 std::string cell(const Record& r, std::string_view name) {
-  for (const Column& column : columns()) {
-    if (column.name == name) return cell_text(column.get(r));
-  }
-  FAIL("no column " << name);
-  return "";
+  REQUIRE(find_column(name) != nullptr);
+  return std::string(row_of(r).text(name));
 }
 
 const std::vector<const char*> kMeasured = {
@@ -191,7 +188,7 @@ TEST_CASE("a row is held against the ceilings of its device", "[columns]") {
   CHECK(number("pct_of_copy") == Approx(100 * 6030000 / 100.5 / 80e3));
   CHECK(number("pct_of_matrix") == Approx(100 * 0.5 / 100.5));
   CHECK(cell(r, "bound") == "memory");
-  CHECK(ceiling_warning(r).empty());
+  CHECK(ceiling_warning(row_of(r)).empty());
 
   r.counters = {};  // the model stands in, and is not passed off as a measurement
   CHECK(number("hbm_us") == Approx(4000000 / 80e3));
@@ -204,33 +201,34 @@ TEST_CASE("bytes faster than the ceiling are marked, and name no bound", "[colum
   r.device.kind = DeviceKind::gpu;
   r.conditions.ceilings.copy_gbps = 50;  // the row has 60
   CHECK(cell(r, "bound").empty());
-  CHECK(ceiling_warning(r).find("copy bandwidth") != std::string::npos);
+  CHECK(ceiling_warning(row_of(r)).find("copy bandwidth") != std::string::npos);
   r.counters.source = BytesSource::counted;
-  CHECK(ceiling_warning(r).find("caches") != std::string::npos);
+  CHECK(ceiling_warning(row_of(r)).find("caches") != std::string::npos);
   r.conditions.ceilings.copy_gbps = 59.9;  // within the error of a ceiling: marked all the same
-  CHECK_FALSE(ceiling_warning(r).empty());
+  CHECK_FALSE(ceiling_warning(row_of(r)).empty());
   r.conditions.ceilings.copy_gbps = 60.1;
-  CHECK(ceiling_warning(r).empty());
+  CHECK(ceiling_warning(row_of(r)).empty());
 }
 
 TEST_CASE("a row beats ceilings by measured bytes or by arithmetic, not by bytes that caches may serve",
           "[columns]") {
   Record r = measured_row();
+  const auto beats = [&r] { return beats_ceilings(row_of(r), r.device.last_level_cache_bytes); };
   r.device.kind = DeviceKind::gpu;
-  CHECK_FALSE(beats_ceilings(r));        // none are known
+  CHECK_FALSE(beats());                  // none are known
   r.conditions.ceilings.copy_gbps = 59;  // the row has 60: within the error of a ceiling
-  CHECK_FALSE(beats_ceilings(r));
+  CHECK_FALSE(beats());
   r.conditions.ceilings.copy_gbps = 50;
-  CHECK(beats_ceilings(r));
+  CHECK(beats());
   r.counters.source = BytesSource::counted;
-  CHECK_FALSE(beats_ceilings(r));
+  CHECK_FALSE(beats());
   r.device.last_level_cache_bytes = 1 << 10;
-  CHECK(beats_ceilings(r));  // no cache serves that
+  CHECK(beats());  // no cache serves that
   r.device.last_level_cache_bytes = 1 << 30;
   r.conditions.ceilings.exp_gops = 1e-6;
-  CHECK(beats_ceilings(r));
+  CHECK(beats());
   r.status = Status::failed;
-  CHECK_FALSE(beats_ceilings(r));
+  CHECK_FALSE(beats());
 }
 
 TEST_CASE("rows at a throttled clock are counted in a note that names the cure", "[columns]") {
@@ -240,8 +238,8 @@ TEST_CASE("rows at a throttled clock are counted in a note that names the cure",
       "sw_power_cap";
   rested.conditions.rest = 1;
   failed.status = Status::failed;
-  CHECK(throttling_note({cool, rested, failed}).empty());
-  const std::string note = throttling_note({cool, hot, hot, failed});
+  CHECK(throttling_note(rows_of({cool, rested, failed})).empty());
+  const std::string note = throttling_note(rows_of({cool, hot, hot, failed}));
   CHECK(note.find("2 of 3 rows (sw_power_cap)") != std::string::npos);
   CHECK(note.find("--rest") != std::string::npos);
 }
@@ -258,7 +256,7 @@ TEST_CASE("without ceilings, or without a measurement, nothing is said about the
     CHECK(cell(failed, name).empty());
   }
   CHECK(cell(unknown, "ceiling_copy_gbps").empty());
-  CHECK(ceiling_warning(failed).empty());
+  CHECK(ceiling_warning(row_of(failed)).empty());
 }
 
 TEST_CASE("NaN errors are empty cells", "[columns]") {
@@ -272,7 +270,7 @@ TEST_CASE("a problem that makes no sense has no model figures and raises nothing
   Record r;
   r.status = Status::skipped;
   r.message = "kv_heads 3 does not divide heads 8";
-  for (const Column& column : columns()) CHECK_NOTHROW(column.get(r));
+  CHECK_NOTHROW(row_of(r));
   CHECK(cell(r, "model_flops").empty());
   CHECK(cell(r, "min_hbm_bytes").empty());
 }

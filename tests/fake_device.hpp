@@ -106,46 +106,28 @@ inline void compute(const Problem& p, const Tensors& t) {
     const int64_t kv_offset = kv_head * p.seqlen_kv * p.head_dim * size;
     for (int64_t i = 0; i < p.seqlen_q; ++i) {
       const int64_t at = (head * p.seqlen_q + i) * p.head_dim;
-      const double lse = reference_row(p, i, static_cast<const char*>(t.q) + at * size,
-                                       static_cast<const char*>(t.k) + kv_offset,
-                                       static_cast<const char*>(t.v) + kv_offset, row.data());
+      const double lse = reference_row(p, i, static_cast<const char*>(t.at("q")) + at * size,
+                                       static_cast<const char*>(t.at("k")) + kv_offset,
+                                       static_cast<const char*>(t.at("v")) + kv_offset, row.data());
       for (int64_t c = 0; c < p.head_dim; ++c) {
-        store_element(t.o, p.dtype, at + c, static_cast<float>(row[static_cast<size_t>(c)]));
+        store_element(t.at("o"), p.dtype, at + c, static_cast<float>(row[static_cast<size_t>(c)]));
       }
-      t.lse[head * p.seqlen_q + i] = static_cast<float>(lse);
+      t.lse()[head * p.seqlen_q + i] = static_cast<float>(lse);
     }
   }
 }
 
-inline Unsupported always(const Case&, const DeviceInfo&) {
-  return std::nullopt;
-}
-inline KernelConfig as_given(const Problem&, const KernelConfig& c, const DeviceInfo&) {
-  return c;
-}
-inline int64_t no_workspace(const Case&, const DeviceInfo&) {
-  return 0;
-}
-inline ModelledWork ideal(const Case& c, const DeviceInfo&) {
-  return {compulsory_traffic(c.problem), algorithmic_flops(c.problem), 0};
-}
-inline std::vector<KernelSpec> none(const Case&, const DeviceInfo&) {
-  return {};
-}
-
+/// Takes every feature, has one step, and keeps the configuration that it is given.
 inline Implementation make(std::string_view name,
                            std::unique_ptr<Prepared> (*prepare)(const Case&, const Tensors&, Device&)) {
-  Implementation i{};
-  i.name = name;
-  i.device = DeviceKind::host;
-  i.summary = "test double";
-  i.supports = always;
-  i.resolve = as_given;
-  i.workspace_bytes = no_workspace;
-  i.model = ideal;
-  i.kernels = none;
-  i.prepare = prepare;
-  return i;
+  return {.name = std::string(name),
+          .summary = "test double",
+          .takes = {"fp32", "fp16", "bf16", "causal", "window", "gqa", "dropout"},
+          .resolve = [](const Problem&, const KernelConfig& c, const DeviceInfo&) { return c; },
+          .steps = [](const Case& c, const DeviceInfo&) -> std::vector<ModelledStep> {
+            return {{"all", {compulsory_traffic(c.problem), algorithmic_flops(c.problem), 0}}};
+          },
+          .prepare = prepare};
 }
 
 /// Right in every element.
@@ -160,7 +142,7 @@ inline Implementation wrong() {
     return std::make_unique<FakeWork>([p = c.problem, t] {
       compute(p, t);
       const int64_t at = p.batch * p.heads * p.seqlen_q * p.head_dim / 2;
-      store_element(t.o, p.dtype, at, load_element(t.o, p.dtype, at) + 0.5f);
+      store_element(t.at("o"), p.dtype, at, load_element(t.at("o"), p.dtype, at) + 0.5f);
     });
   });
 }

@@ -16,8 +16,7 @@ using namespace attnprof;
 namespace {
 
 double total_bytes(const Record& r) {
-  const auto traffic = measured_traffic(r);
-  return traffic ? static_cast<double>(traffic->total()) : 0;
+  return hbm_bytes(row_of(r)).value_or(0);
 }
 
 }  // namespace
@@ -56,7 +55,7 @@ TEST_CASE("the kernels of the GPU's naive add up to its whole", "[gpu][cupti]") 
       bytes += total_bytes(records[i]);
       WARN(fmt::format("{}: {:.1f} us, {:.1f} MB, model {:+.1f}%", records[i].kernel,
                        records[i].time->median_us, total_bytes(records[i]) * 1e-6,
-                       model_bytes_err_pct(records[i]).value_or(0)));
+                       row_of(records[i]).number("model_bytes_err_pct").value_or(0)));
     }
     CHECK(us == Approx(records[0].kernels->kernels_us).epsilon(0.03));
     CHECK(bytes == Approx(total_bytes(records[0])).epsilon(0.02));

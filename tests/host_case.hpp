@@ -75,12 +75,13 @@ class HostCase {
     std::fill(o_.begin(), o_.end(), static_cast<char>(0xFF));
     std::fill(lse_.begin(), lse_.end(), std::numeric_limits<float>::quiet_NaN());
     Case planned{p_, std::string(impl.name), config};
-    planned.config = impl.resolve(p_, config, on.info());
-    std::vector<char> workspace(static_cast<size_t>(impl.workspace_bytes(planned, on.info())));
-    const Tensors tensors{q(), k(), v(), at(o_), lse_.data(), workspace.empty() ? nullptr : workspace.data()};
-    const auto work = impl.prepare(planned, tensors, on);
+    planned.config = impl.resolved(p_, config, on.info());
+    std::vector<char> workspace(static_cast<size_t>(impl.workspace(planned, on.info())));
+    const Tensors tensors{{{"q", q()}, {"k", k()}, {"v", v()}, {"o", at(o_)}, {"lse", lse_.data()}},
+                          workspace.empty() ? nullptr : workspace.data()};
+    const auto work = prepare_case(impl, planned, tensors, on);
     on.run(*work);
-    checks_lse_ = impl.writes_lse;
+    checks_lse_ = impl.omits.empty();
     return *work->counted();
   }
 

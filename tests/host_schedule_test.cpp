@@ -9,7 +9,7 @@ using namespace attnprof::host_test;
 namespace {
 
 Case resolved(const Problem& p, const Implementation& impl, KernelConfig config = {}) {
-  return {p, std::string(impl.name), impl.resolve(p, config, device().info())};
+  return {p, std::string(impl.name), impl.resolved(p, config, device().info())};
 }
 
 Traffic modelled(const Problem& p, const Implementation& impl, KernelConfig config = {}) {
@@ -185,14 +185,14 @@ TEST_CASE("What cannot run is refused by name", "[host][cli]") {
   for (const Implementation& impl : both()) {
     Problem backward = p;
     backward.pass = Pass::bwd;
-    const Unsupported reason = impl.supports(resolved(backward, impl), device().info());
+    const Unsupported reason = refusal(impl, resolved(backward, impl), device().info());
     REQUIRE(reason);
-    CHECK(reason->find("only --pass fwd") != std::string::npos);
-    CHECK_FALSE(impl.supports(resolved(p, impl), device().info()));
+    CHECK(reason->find("fwd only, not bwd") != std::string::npos);
+    CHECK_FALSE(refusal(impl, resolved(p, impl), device().info()));
   }
   Problem large = problem(DType::fp32, 1 << 20, 512);
   const Case wide = resolved(large, fused_host(), {1 << 20, 1 << 20, 0, 0});
-  const Unsupported reason = fused_host().supports(wide, device().info());
+  const Unsupported reason = refusal(fused_host(), wide, device().info());
   REQUIRE(reason);
   CHECK(reason->find("1048576x1048576") != std::string::npos);
 
@@ -201,17 +201,17 @@ TEST_CASE("What cannot run is refused by name", "[host][cli]") {
   DeviceInfo info = device().info();
   info.multiprocessors = 2;
   info.smem_per_block_bytes = 1 << 20;
-  const auto refusal = [&info](int tile, int64_t cache_bytes) {
+  const auto refused = [&info](int tile, int64_t cache_bytes) {
     info.last_level_cache_bytes = cache_bytes;
     Problem long_one = problem(DType::bf16, 1 << 16, 64);
-    return fused_host().supports(resolved(long_one, fused_host(), {tile, tile, 0, 0}), info);
+    return refusal(fused_host(), resolved(long_one, fused_host(), {tile, tile, 0, 0}), info);
   };
-  CHECK_FALSE(refusal(512, 32 << 20));
-  REQUIRE(refusal(1 << 16, 32 << 20));
-  CHECK(refusal(1 << 16, 32 << 20)->find("last-level cache is 16777216") != std::string::npos);
-  CHECK_FALSE(refusal(1 << 16, int64_t{1} << 30));
-  CHECK_FALSE(refusal(128, 1 << 10));  // what the implementation chooses by itself is never refused
-  CHECK_FALSE(refusal(1 << 16, 0));    // unknown
+  CHECK_FALSE(refused(512, 32 << 20));
+  REQUIRE(refused(1 << 16, 32 << 20));
+  CHECK(refused(1 << 16, 32 << 20)->find("last-level cache is 16777216") != std::string::npos);
+  CHECK_FALSE(refused(1 << 16, int64_t{1} << 30));
+  CHECK_FALSE(refused(128, 1 << 10));  // what the implementation chooses by itself is never refused
+  CHECK_FALSE(refused(1 << 16, 0));    // unknown
 }
 
 TEST_CASE("The CPU is not bound by what fits a GPU block", "[host][shape]") {
@@ -230,12 +230,13 @@ TEST_CASE("Operands that cannot be used are named before anything runs", "[host]
   char* const base = reinterpret_cast<char*>(data.data());
   for (const Implementation& impl : both()) {
     std::vector<char> workspace(static_cast<size_t>(2 * score_matrix_bytes(p)));
-    const Tensors misaligned{base, base + 1, base, base, data.data(), workspace.data()};
+    const Tensors misaligned{{{"q", base}, {"k", base + 1}, {"v", base}, {"o", base}, {"lse", data.data()}},
+                             workspace.data()};
     try {
       impl.prepare(resolved(p, impl), misaligned, device());
       FAIL("accepted");
     } catch (const CaseError& e) {
-      CHECK(std::string(e.what()).find("K at") != std::string::npos);
+      CHECK(std::string(e.what()).find("k at") != std::string::npos);
     }
   }
 }

@@ -43,7 +43,7 @@ struct Files {
   std::string write(const char* name, const std::vector<Record>& rows) {
     const std::string path = folder.file(name);
     const auto sink = open_csv(path, false);
-    for (const Record& r : rows) sink->write(r);
+    for (const Record& r : rows) sink->write(row_of(r));
     return path;
   }
   std::string text(const char* name, const std::string& text) {
@@ -189,11 +189,13 @@ TEST_CASE("files that cannot be merged are refused with file, line and column", 
   const auto refusal = [&](const std::string& path) {
     return error_of([&] { merge({files.folder.file("good.csv"), path}); });
   };
-  CHECK(has(refusal(with("\n1,cpu", "\n2,cpu")), "bad.csv:2: has '2' in column 'schema'"));
-  CHECK(has(refusal(with("p1,1,6,", "p1,0,6,")), "bad.csv:2: has '0' in column 'plan_row'"));
+  CHECK(has(refusal(with("\n1,cpu", "\n2,cpu")), "bad.csv:2: column 'schema': '2' is not the schema"));
+  CHECK(has(refusal(with("p1,1,6,", "p1,0,6,")),
+            "bad.csv:2: column 'plan_row': '0' is not a whole number from 1"));
   CHECK(has(refusal(with("p1,1,6,", "p1,7,6,")),
-            "bad.csv:2: has '7' in column 'plan_row', the plan has 6 rows"));
-  CHECK(has(refusal(with("p1,1,6,", "p1,1,,")), "bad.csv:2: has '' in column 'plan_rows'"));
+            "bad.csv:2: column 'plan_row': '7' is not in the plan, which has 6 rows"));
+  CHECK(has(refusal(with("p1,1,6,", "p1,1,,")),
+            "bad.csv:2: column 'plan_rows': '' is not a whole number from 1"));
   CHECK(has(refusal(with("naive", "other")), "nothing was thrown"));
   std::string other = good;
   other.replace(other.find("naive"), 5, "other").replace(other.find("p1,1,6,"), 7, "p1,1,8,");

@@ -34,23 +34,25 @@ Record row(const char* impl) {
 
 TEST_CASE("a file that one run writes is refused to another, and keeps its content", "[output]") {
   const TempFolder folder;
-  for (const auto& open : {open_csv, open_json_lines}) {
+  using Open = std::function<std::unique_ptr<Sink>(const std::string&)>;
+  const Open open_new_csv = [](const std::string& path) { return open_csv(path, false); };
+  const Open continue_csv = [](const std::string& path) { return open_csv(path, true); };
+  for (const Open& open : {open_new_csv, Open(open_json_lines)}) {
     const std::string path = folder.file("a.out");
     std::filesystem::remove(path);
     {
-      const auto sink = open(path, false);
-      sink->write(row("naive"));
+      const auto sink = open(path);
+      sink->write(row_of(row("naive")));
       const std::string before = slurp(path);
-      for (const bool append : {false, true})
-        CHECK(has(error_of([&] { open(path, append); }),
-                  "'" + path + "' is being written by another attnprof"));
+      for (const Open& again : {open, continue_csv})
+        CHECK(has(error_of([&] { again(path); }), "'" + path + "' is being written by another attnprof"));
       CHECK(has(error_of([&] { require_writable(path); }), "is being written by another attnprof"));
       CHECK(slurp(path) == before);
-      sink->write(row("flash2"));
+      sink->write(row_of(row("flash2")));
       CHECK(slurp(path).size() > before.size());
     }
     CHECK_NOTHROW(require_writable(path));
-    CHECK_NOTHROW(open(path, true));  // free again
+    CHECK_NOTHROW(open(path));  // free again
   }
 }
 
@@ -59,7 +61,7 @@ TEST_CASE("a file opened afresh is emptied, once it is locked", "[output]") {
   const std::string path = folder.file("a.csv");
   open_csv(path, false);
   const std::string header = slurp(path);
-  open_csv(path, false)->write(row("naive"));
+  open_csv(path, false)->write(row_of(row("naive")));
   CHECK(slurp(path).size() > header.size());
   open_csv(path, false);
   CHECK(slurp(path) == header);
@@ -117,7 +119,7 @@ TEST_CASE("resume counts the rows that were verified but never timed", "[output]
   failed.status = Status::failed;  // no time either, but it is no row of `verify` for that
   {
     const auto sink = open_csv(folder.file("a.csv"), false);
-    for (const Record& r : {untimed, failed, timed}) sink->write(r);
+    for (const Record& r : {untimed, failed, timed}) sink->write(row_of(r));
   }
   const ResumeInfo info = read_resume(folder.file("a.csv"));
   CHECK(info.rows == 3);

@@ -6,7 +6,8 @@
 #include <string>
 
 #include "catch.hpp"
-#include "rows/csv.hpp"
+#include "rows/columns.hpp"
+#include "rows/rows.hpp"
 
 using namespace attnprof;
 
@@ -97,5 +98,18 @@ TEST_CASE("bytes of the counters follow the model where the caches cannot interf
     CHECK(std::abs(number(table, row, "model_bytes_err_pct")) < 5);
     CHECK(number(table, row, "hbm_read_bytes") + number(table, row, "hbm_write_bytes") >=
           number(table, row, "min_hbm_bytes"));
+  }
+}
+
+TEST_CASE("what follows from other cells is the same of a row that was read as of the row just measured",
+          "[results]") {
+  for (const char* name : {"h200.csv", "h200-fused.csv", "h200-rested.csv", "second-card/h200.csv"}) {
+    for (const Row& row : rows_of(results(name)).rows) {
+      INFO(row.where());
+      for (const char* column : {"tflops", "hbm_gbps", "model_bytes_err_pct", "hbm_us", "matrix_us", "exp_us",
+                                 "pct_of_copy", "pct_of_matrix", "pct_of_exp"}) {
+        CHECK(cell_text(find_column(column)->derive(row)) == row.text(column));
+      }
+    }
   }
 }

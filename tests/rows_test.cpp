@@ -10,6 +10,8 @@
 #include "compare_case.hpp"
 #include "core/error.hpp"
 #include "error_of.hpp"
+#include "rows/derived.hpp"
+#include "rows/matching.hpp"
 #include "temp_folder.hpp"
 #include "text.hpp"
 
@@ -265,10 +267,11 @@ TEST_CASE("figures of a row say where they come from, and are empty where they w
   CHECK_FALSE(resolved_time_us(row({{"status", "failed"}})));
   CHECK(hbm_bytes(row({})) == 4e6);
   CHECK_FALSE(hbm_bytes(row({{"hbm_write_bytes", ""}})));
-  CHECK(executed_flops(row({}))->source == "measured");
-  CHECK(executed_flops(row({{"tensor_flops", ""}}))->source == "modelled");
-  CHECK(executed_flops(row({{"tensor_flops", "0"}}))->source == "modelled");
-  CHECK_FALSE(executed_flops(row({{"tensor_flops", ""}, {"executed_flops", ""}})));
+  CHECK(measured_flops(row({})) == 2e6);
+  CHECK(attribution_input(row({})).executed_flops == 2e6);
+  CHECK(attribution_input(row({{"tensor_flops", ""}})).executed_flops == 2.1e6);
+  CHECK(attribution_input(row({{"tensor_flops", "0"}})).executed_flops == 2.1e6);
+  CHECK_FALSE(attribution_input(row({{"tensor_flops", ""}, {"executed_flops", ""}})).executed_flops);
   CHECK(served_by_cache(row({})) == false);
   CHECK(served_by_cache(row({{"hbm_read_bytes", "10"}, {"hbm_write_bytes", "10"}})) == true);
   CHECK_FALSE(served_by_cache(row({{"min_hbm_bytes", ""}})));

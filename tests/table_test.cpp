@@ -38,6 +38,13 @@ size_t longest_line(const std::string& text) {
 
 constexpr int64_t kMb = 1000000;
 
+std::string results_of(const std::vector<Record>& records, const TableStyle& style = {}) {
+  return results_table(rows_of(records), style);
+}
+std::string comparison_of(const std::vector<Record>& records, const TableStyle& style = {}) {
+  return comparison_table(compare_within(as_file(rows_of(records)), ""), style);
+}
+
 }  // namespace
 
 TEST_CASE("figures for people have three digits and a fitting unit", "[table]") {
@@ -53,7 +60,7 @@ TEST_CASE("figures for people have three digits and a fitting unit", "[table]") 
 
 TEST_CASE("the comparison puts baseline and fused side by side with their ratios", "[table]") {
   const std::string text =
-      comparison_table({row("naive", 1024, 1000, 40 * kMb), row("flash2", 1024, 250, 4 * kMb)}, {});
+      comparison_of({row("naive", 1024, 1000, 40 * kMb), row("flash2", 1024, 250, 4 * kMb)}, {});
   CHECK(has(text, "1.00 -> 0.25 ms"));
   CHECK(has(text, "4.00x"));
   CHECK(has(text, "40.0 -> 4.00 MB"));
@@ -64,31 +71,30 @@ TEST_CASE("the comparison puts baseline and fused side by side with their ratios
 
 TEST_CASE("the naive row is the baseline wherever it stands", "[table]") {
   const std::string text =
-      comparison_table({row("flash2", 1024, 250, 4 * kMb), row("naive", 1024, 1000, 40 * kMb)}, {});
+      comparison_of({row("flash2", 1024, 250, 4 * kMb), row("naive", 1024, 1000, 40 * kMb)}, {});
   CHECK(has(text, "naive ->"));
   CHECK(has(text, "4.00x"));
 }
 
 TEST_CASE("rows of different problems are never paired", "[table]") {
-  CHECK(
-      comparison_table({row("naive", 1024, 1000, 40 * kMb), row("flash2", 2048, 250, 4 * kMb)}, {}).empty());
+  CHECK(comparison_of({row("naive", 1024, 1000, 40 * kMb), row("flash2", 2048, 250, 4 * kMb)}, {}).empty());
   Record hot = row("flash2", 1024, 250, 4 * kMb);
   hot.conditions.cache = CacheMode::hot;
-  CHECK(comparison_table({row("naive", 1024, 1000, 40 * kMb), hot}, {}).empty());
+  CHECK(comparison_of({row("naive", 1024, 1000, 40 * kMb), hot}, {}).empty());
 }
 
 TEST_CASE("the geometric mean runs over all pairs", "[table]") {
   const std::string text =
-      comparison_table({row("naive", 1024, 1000, 40 * kMb), row("flash2", 1024, 500, 10 * kMb),
-                        row("naive", 2048, 8000, 90 * kMb), row("flash2", 2048, 1000, 10 * kMb)},
-                       {false, 140});
+      comparison_of({row("naive", 1024, 1000, 40 * kMb), row("flash2", 1024, 500, 10 * kMb),
+                     row("naive", 2048, 8000, 90 * kMb), row("flash2", 2048, 1000, 10 * kMb)},
+                    {false, 140});
   CHECK(has(text, "4.00x as fast (2.00x to 8.00x, 2 pairs), 6.0x fewer HBM bytes (4.00x to 9.00x, 2 pairs)"));
 }
 
 TEST_CASE("bytes served by a cache give no ratio", "[table]") {
   // 4 heads, 1024 x 64 in bf16: Q, K, V, O are 2 MiB; 100 kB cannot have come from HBM.
   const std::string text =
-      comparison_table({row("naive", 1024, 1000, 40 * kMb), row("flash2", 1024, 250, 100000)}, {});
+      comparison_of({row("naive", 1024, 1000, 40 * kMb), row("flash2", 1024, 250, 100000)}, {});
   CHECK(has(text, "4.00x"));
   CHECK_FALSE(has(text, "400x"));
   CHECK_FALSE(has(text, "fewer HBM"));
@@ -99,7 +105,7 @@ TEST_CASE("rows that are wrong, missing, too short or counted otherwise give no 
   const auto compared_with = [](auto change) {
     Record other = row("flash2", 1024, 250, 4 * kMb);
     change(other);
-    return comparison_table({row("naive", 1024, 1000, 40 * kMb), other}, {});
+    return comparison_of({row("naive", 1024, 1000, 40 * kMb), other}, {});
   };
   CHECK_FALSE(has(compared_with([](Record& r) {
                     r.status = Status::verify_failed;
@@ -115,12 +121,12 @@ TEST_CASE("rows that are wrong, missing, too short or counted otherwise give no 
 TEST_CASE("a baseline that does not fit still shows what the other took", "[table]") {
   Record naive = row("naive", 32768, 1, 1);
   naive.status = Status::oom;
-  CHECK(has(comparison_table({naive, row("flash2", 32768, 1920, 400 * kMb)}, {}), "oom -> 1.92 ms"));
+  CHECK(has(comparison_of({naive, row("flash2", 32768, 1920, 400 * kMb)}, {}), "oom -> 1.92 ms"));
 }
 
 TEST_CASE("what all rows share stands once above the table", "[table]") {
   const std::string text =
-      results_table({row("naive", 1024, 1000, 40 * kMb), row("naive", 2048, 4000, 90 * kMb)}, {});
+      results_of({row("naive", 1024, 1000, 40 * kMb), row("naive", 2048, 4000, 90 * kMb)}, {});
   CHECK(has(text, "gpu: Test GPU, cold cache"));
   CHECK(has(text, "head_dim 64"));
   CHECK(text.find("bf16") == text.rfind("bf16"));
@@ -132,7 +138,7 @@ TEST_CASE("rows that failed print their message and are counted", "[table]") {
   Record failed = row("flash2", 1024, 1, 1);
   failed.status = Status::failed;
   failed.message = "tile 256x256 needs 300000 bytes of shared memory";
-  const std::string text = results_table({row("naive", 1024, 1000, 40 * kMb), failed}, {});
+  const std::string text = results_of({row("naive", 1024, 1000, 40 * kMb), failed}, {});
   CHECK(has(text, "failed: tile 256x256 needs 300000 bytes"));
   CHECK(has(text, "2 rows: 1 ok, 1 failed"));
 }
@@ -144,13 +150,13 @@ TEST_CASE("tables keep to the width and colour only on request", "[table]") {
   rows.back().message = std::string(300, 'x');
   for (const int width : {80, 100, 140}) {
     INFO(width);
-    CHECK(longest_line(results_table(rows, {false, width})) <= static_cast<size_t>(width));
-    CHECK_FALSE(has(results_table(rows, {false, width}), "\x1b["));
-    CHECK(has(results_table(rows, {true, width}), "\x1b["));
+    CHECK(longest_line(results_of(rows, {false, width})) <= static_cast<size_t>(width));
+    CHECK_FALSE(has(results_of(rows, {false, width}), "\x1b["));
+    CHECK(has(results_of(rows, {true, width}), "\x1b["));
   }
-  CHECK(results_table({}, {}) == "no rows\n");
+  CHECK(results_of({}, {}) == "no rows\n");
   rows.insert(rows.begin(), row("naive", 2048, 4000, 90 * kMb));
-  const std::string narrow = comparison_table(rows, {false, 60});
+  const std::string narrow = comparison_of(rows, {false, 60});
   CHECK(has(narrow, "faster"));
   CHECK(has(narrow, "fewer"));
   CHECK_FALSE(has(narrow, "workspace"));
@@ -165,12 +171,12 @@ TEST_CASE("marks of the interval are explained where the interval is shown, and 
   Record few = row("flash2", 1024, 250, 4 * kMb);
   few.time->samples = 5;
   few.time->converged = false;
-  const std::string wide = results_table({slow, few}, {false, 140});
+  const std::string wide = results_of({slow, few}, {false, 140});
   CHECK(has(wide, "0.0%!"));
   CHECK(wide.find("0.0%") == wide.rfind("0.0%"));  // five samples have no interval, not one of width 0
   CHECK(has(wide, "! interval wider"));
   CHECK(has(wide, "- fewer than 6 samples"));
-  const std::string narrow = results_table({slow, few}, {false, 50});
+  const std::string narrow = results_of({slow, few}, {false, 50});
   CHECK_FALSE(has(narrow, "+-95%"));
   CHECK_FALSE(has(narrow, "! interval"));
   CHECK_FALSE(has(narrow, "- fewer"));

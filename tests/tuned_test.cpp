@@ -237,7 +237,7 @@ TEST_CASE("every shipped row is a tile that its implementation accepts, and the 
     const KernelConfig config = choose_config(impl, p, {}, device, {e});
     CHECK(config.tile_m == e.config.tile_m);
     CHECK(config.tile_n == e.config.tile_n);
-    CHECK_FALSE(impl.supports({p, e.key.impl, config}, device));
+    CHECK_FALSE(refusal(impl, {p, e.key.impl, config}, device));
   }
 }
 
@@ -262,7 +262,7 @@ TEST_CASE("every tunable implementation offers candidates that it accepts itself
         CHECK(all.size() >= 5);
         CHECK(all.size() <= 40);  // each is compiled
         for (const KernelConfig& k : all) {
-          CHECK_FALSE(impl.supports({p, std::string(impl.name), k}, device));
+          CHECK_FALSE(refusal(impl, {p, impl.name, k}, device));
           CHECK(impl.resolve(p, k, device) == k);
           CHECK(std::count(all.begin(), all.end(), k) == 1);
         }

@@ -26,7 +26,8 @@ Implementation tunable() {
       launched_tile = k.tile_m;
       ++launches[k.tile_m];
       fake::compute(p, t);
-      if (k.tile_n == kWrong) store_element(t.o, p.dtype, 3, load_element(t.o, p.dtype, 3) + 0.5f);
+      if (k.tile_n == kWrong)
+        store_element(t.at("o"), p.dtype, 3, load_element(t.at("o"), p.dtype, 3) + 0.5f);
     });
   });
 }

@@ -29,19 +29,6 @@
 namespace attnprof {
 namespace {
 
-Unsupported supports(const Case& c, const DeviceInfo&) {
-  if (c.problem.pass != Pass::fwd) {
-    return fmt::format("naive on the CPU has no backward implementation yet: only --pass fwd, not {}",
-                       to_string(c.problem.pass));
-  }
-  return std::nullopt;
-}
-
-/// Untiled: whatever tile was asked for means nothing here.
-KernelConfig resolve(const Problem&, const KernelConfig&, const DeviceInfo&) {
-  return {};
-}
-
 /// S and P.
 int64_t workspace_bytes(const Case& c, const DeviceInfo&) {
   return 2 * score_matrix_bytes(c.problem);
@@ -56,14 +43,6 @@ std::vector<ModelledStep> steps(const Case& c, const DeviceInfo&) {
   return {{"qk", {.hbm = {q_bytes(p) + keys, score_matrix_bytes(p)}, .executed_flops = product_flops}},
           {"softmax", {.hbm = {visible * dtype_bytes(p.dtype), score_matrix_bytes(p)}, .exp_count = visible}},
           {"pv", {.hbm = {score_matrix_bytes(p) + keys, o_bytes(p)}, .executed_flops = product_flops}}};
-}
-
-ModelledWork model(const Case& c, const DeviceInfo& device) {
-  return sum_of(steps(c, device));
-}
-
-std::vector<KernelSpec> kernels(const Case&, const DeviceInfo&) {
-  return {};
 }
 
 class NaiveHost : public Prepared {
@@ -115,9 +94,8 @@ class NaiveHost : public Prepared {
 };
 
 std::unique_ptr<Prepared> prepare(const Case& c, const Tensors& tensors, Device& device) {
-  if (const Unsupported reason = supports(c, device.info())) throw CaseError(*reason);
   HostDevice& host = as_host(device);
-  require_host_tensors(c, tensors, false);
+  require_host_tensors(c, tensors, {"lse"});
   if (tensors.workspace == nullptr) throw CaseError("naive: the workspace for S and P is missing");
   NaiveLaunch launch;
   launch.problem = c.problem;
@@ -131,20 +109,15 @@ std::unique_ptr<Prepared> prepare(const Case& c, const Tensors& tensors, Device&
 }  // namespace
 
 Implementation naive_host() {
-  Implementation row{};
-  row.name = "naive";
-  row.device = DeviceKind::host;
-  row.summary = "three passes: S and P in main memory; SIMD, threaded";
-  row.supports = supports;
-  row.resolve = resolve;
-  row.workspace_bytes = workspace_bytes;
-  row.model = model;
-  row.steps = steps;
-  row.kernels = kernels;
-  row.prepare = prepare;
-  row.materializes = true;
-  row.writes_lse = false;
-  return row;
+  return {.name = "naive",
+          .device = DeviceKind::host,
+          .summary = "three passes: S and P in main memory; SIMD, threaded",
+          .takes = {"fp32", "fp16", "bf16", "causal", "window", "gqa"},
+          .workspace_bytes = workspace_bytes,
+          .steps = steps,
+          .prepare = prepare,
+          .omits = {"lse"},
+          .materializes = true};
 }
 
 }  // namespace attnprof

@@ -54,12 +54,12 @@ void scores(const NaiveLaunch& launch, const Block& b, const Scratch& scratch, T
   const int64_t d = p.head_dim;
   // Scaled before it is rounded to the dtype, as a product with a factor does: 65536 / 8 fits fp16, 65536
   // does not.
-  load_row<T>(launch.tensors.q, (b.head * p.seqlen_q + b.first_row) * d, b.rows * d,
+  load_row<T>(launch.tensors.at("q"), (b.head * p.seqlen_q + b.first_row) * d, b.rows * d,
               static_cast<float>(softmax_scale(p)), scratch.rows);
   traffic.read_bytes += b.rows * d * dtype_bytes(T);
   for (int64_t key = 0; key < p.seqlen_kv; key += kNaiveBlockKeys) {
     const int64_t keys = std::min(kNaiveBlockKeys, p.seqlen_kv - key);
-    pack_transposed<T>(launch.tensors.k, (b.kv_head * p.seqlen_kv + key) * d, keys, d, scratch.panels);
+    pack_transposed<T>(launch.tensors.at("k"), (b.kv_head * p.seqlen_kv + key) * d, keys, d, scratch.panels);
     if (b.charges_keys()) traffic.read_bytes += keys * d * dtype_bytes(T);
     for (int64_t row = 0; row < b.rows; row += kGroup) {
       const int64_t count = std::min(kGroup, b.rows - row);
@@ -116,7 +116,7 @@ void output(const NaiveLaunch& launch, const Block& b, const Scratch& scratch, T
   std::fill_n(scratch.rows, b.rows * scratch.d_stride, 0.0f);
   for (int64_t key = 0; key < p.seqlen_kv; key += kNaiveBlockKeys) {
     const int64_t keys = std::min(kNaiveBlockKeys, p.seqlen_kv - key);
-    pack_rows<T>(launch.tensors.v, (b.kv_head * p.seqlen_kv + key) * d, keys, d, scratch.panels);
+    pack_rows<T>(launch.tensors.at("v"), (b.kv_head * p.seqlen_kv + key) * d, keys, d, scratch.panels);
     if (b.charges_keys()) traffic.read_bytes += keys * d * dtype_bytes(T);
     for (int64_t row = 0; row < b.rows; row += kGroup) {
       const int64_t count = std::min(kGroup, b.rows - row);
@@ -130,7 +130,7 @@ void output(const NaiveLaunch& launch, const Block& b, const Scratch& scratch, T
     }
   }
   for (int64_t row = 0; row < b.rows; ++row) {
-    store_row<T>(scratch.rows + row * scratch.d_stride, d, launch.tensors.o,
+    store_row<T>(scratch.rows + row * scratch.d_stride, d, launch.tensors.at("o"),
                  (b.head * p.seqlen_q + b.first_row + row) * d);
   }
   traffic.write_bytes += b.rows * d * dtype_bytes(T);

@@ -62,12 +62,8 @@ FusedLaunch make_launch(const Case& c, const Tensors& tensors, const DeviceInfo&
   return launch;
 }
 
-Unsupported supports(const Case& c, const DeviceInfo& device) {
+Unsupported limits(const Case& c, const DeviceInfo& device) {
   const Problem& p = c.problem;
-  if (p.pass != Pass::fwd) {
-    return fmt::format("fused on the CPU has no backward implementation yet: only --pass fwd, not {}",
-                       to_string(p.pass));
-  }
   const KernelConfig config = resolve(p, c.config, device);
   if (config.tile_m < 1 || config.tile_n < 1) {
     return fmt::format("tile {}x{}: each side must be at least 1", config.tile_m, config.tile_n);
@@ -97,18 +93,15 @@ std::vector<KernelConfig> candidates(const Problem& p, const DeviceInfo& device)
       // Beyond the problem's own size tiles are all the same.
       if (k.tile_m >= p.seqlen_q + kFusedRowGroup || (tile_n > 32 && tile_n >= 2 * p.seqlen_kv)) continue;
       if (scratch_bytes(p, k.tile_m, k.tile_n) > 2 * device.smem_per_block_bytes) continue;
-      if (!supports({p, "fused", k}, device)) all.push_back(k);
+      if (!limits({p, "fused", k}, device)) all.push_back(k);
     }
   }
   return all;
 }
 
-/// Scratch is the working set, not main memory: like shared memory on a GPU it is not part of the workspace.
-int64_t workspace_bytes(const Case&, const DeviceInfo&) {
-  return 0;
-}
-
-ModelledWork model(const Case& c, const DeviceInfo& device) {
+/// Scratch of the threads is the working set, like shared memory on a GPU: no part of the bytes, and no
+/// workspace.
+std::vector<ModelledStep> steps(const Case& c, const DeviceInfo& device) {
   const Problem& p = c.problem;
   const FusedLaunch launch = make_launch(c, {}, device);
   int64_t keys_loaded = 0;  // per head, over all query tiles
@@ -134,11 +127,7 @@ ModelledWork model(const Case& c, const DeviceInfo& device) {
   work.hbm.write_bytes = o_bytes(p) + lse_bytes(p);                   // O, LSE once
   work.executed_flops = 4 * heads * pairs * p.head_dim;
   work.exp_count = heads * pairs;
-  return work;
-}
-
-std::vector<KernelSpec> kernels(const Case&, const DeviceInfo&) {
-  return {};
+  return {{"forward", work}};
 }
 
 class FusedHost : public Prepared {
@@ -173,27 +162,24 @@ class FusedHost : public Prepared {
 };
 
 std::unique_ptr<Prepared> prepare(const Case& c, const Tensors& tensors, Device& device) {
-  if (const Unsupported reason = supports(c, device.info())) throw CaseError(*reason);
+  if (const Unsupported reason = limits(c, device.info())) throw CaseError(*reason);
   HostDevice& host = as_host(device);
-  require_host_tensors(c, tensors, true);
+  require_host_tensors(c, tensors);
   return std::make_unique<FusedHost>(make_launch(c, tensors, device.info()), host);
 }
 
 }  // namespace
 
 Implementation fused_host() {
-  Implementation row{};
-  row.name = "fused";
-  row.device = DeviceKind::host;
-  row.summary = "tiled FlashAttention-2 forward: online softmax, scores stay in cache; SIMD, threaded";
-  row.supports = supports;
-  row.resolve = resolve;
-  row.workspace_bytes = workspace_bytes;
-  row.model = model;
-  row.kernels = kernels;
-  row.prepare = prepare;
-  row.candidates = candidates;
-  return row;
+  return {.name = "fused",
+          .device = DeviceKind::host,
+          .summary = "tiled FlashAttention-2 forward: online softmax, scores stay in cache; SIMD, threaded",
+          .takes = {"fp32", "fp16", "bf16", "causal", "window", "gqa"},
+          .limits = limits,
+          .resolve = resolve,
+          .candidates = candidates,
+          .steps = steps,
+          .prepare = prepare};
 }
 
 }  // namespace attnprof

@@ -58,7 +58,7 @@ class QueryTile {
 
   void load_query() {
     const int64_t at = (head_ * p_.seqlen_q + first_row_) * p_.head_dim;
-    load_row<T>(launch_.tensors.q, at, rows_ * p_.head_dim, launch_.scale_log2, piece(layout_.q));
+    load_row<T>(launch_.tensors.at("q"), at, rows_ * p_.head_dim, launch_.scale_log2, piece(layout_.q));
     traffic_.read_bytes += rows_ * p_.head_dim * dtype_bytes(T);
     std::fill_n(piece(layout_.o), rows_ * o_stride_, 0.0f);
     std::fill_n(piece(layout_.row_max), rows_, kMinusInfinity);
@@ -67,9 +67,9 @@ class QueryTile {
 
   void load_keys_and_values() {
     const int64_t at = (kv_head_ * p_.seqlen_kv + first_key_) * p_.head_dim;
-    pack_transposed<T>(launch_.tensors.k, at, keys_, p_.head_dim, piece(layout_.k));
+    pack_transposed<T>(launch_.tensors.at("k"), at, keys_, p_.head_dim, piece(layout_.k));
     traffic_.read_bytes += keys_ * p_.head_dim * dtype_bytes(T);
-    pack_rows<T>(launch_.tensors.v, at, keys_, p_.head_dim, piece(layout_.v));
+    pack_rows<T>(launch_.tensors.at("v"), at, keys_, p_.head_dim, piece(layout_.v));
     traffic_.read_bytes += keys_ * p_.head_dim * dtype_bytes(T);
   }
 
@@ -137,8 +137,8 @@ class QueryTile {
           hn::StoreU(hn::Div(hn::LoadU(d, o + c), hn::Set(d, sum)), d, o + c);
         }
       }
-      store_row<T>(o, p_.head_dim, launch_.tensors.o, (first + row) * p_.head_dim);
-      launch_.tensors.lse[first + row] =
+      store_row<T>(o, p_.head_dim, launch_.tensors.at("o"), (first + row) * p_.head_dim);
+      launch_.tensors.lse()[first + row] =
           sum == 0.0f
               ? kMinusInfinity
               : static_cast<float>((piece(layout_.row_max)[row] + std::log2(static_cast<double>(sum))) *

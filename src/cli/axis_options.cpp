@@ -3,10 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <filesystem>
-#include <fstream>
-
 #include "core/error.hpp"
+#include "core/text.hpp"
 
 namespace attnprof {
 namespace {
@@ -15,188 +13,85 @@ std::string joined(const std::vector<std::string>& items) {
   return fmt::format("{}", fmt::join(items, ","));
 }
 
-std::vector<int64_t> numbers(const char* axis, const std::vector<std::string>& items) {
-  return items.empty() ? std::vector<int64_t>{} : parse_int_axis(axis, joined(items));
-}
-
-int64_t one_number(const char* axis, const std::string& text, int64_t min_value = 1) {
-  const std::vector<int64_t> values = parse_int_axis(axis, text, min_value);
-  if (values.size() != 1) throw UsageError(fmt::format("--{} takes one number, not '{}'", axis, text));
+int64_t one_number(const char* option, const std::string& text) {
+  const std::vector<int64_t> values = parse_int_axis(option, text);
+  if (values.size() != 1) throw UsageError(fmt::format("--{} takes one number, not '{}'", option, text));
   return values.front();
 }
 
 std::vector<std::string> names(const std::vector<std::string>& items) {
   std::vector<std::string> result;
-  for (const std::string& part : CLI::detail::split(joined(items), ',')) {
-    if (part.empty())
-      throw UsageError(fmt::format("--impl: empty name in '{}'; e.g. naive,fused", joined(items)));
-    result.push_back(part);
+  const std::string all = joined(items);
+  for (const std::string_view name : split(all, ',')) {
+    if (name.empty()) throw UsageError(fmt::format("--impl: empty name in '{}'; e.g. naive,fused", all));
+    result.emplace_back(name);
   }
   return result;
 }
 
-}  // namespace
-
-void setup_axis_options(CLI::App& app, AxisOptions& o) {
-  const auto list = [&app](const char* name, std::vector<std::string>& value, const char* help) {
-    app.add_option(name, value, help)->type_name("LIST")->group("Axes");
-  };
-  list("--seqlen", o.seqlen, "Sequence length of Q (and K/V): 512,1k,2k or 1k:32k:x2 or 64:256:+64");
-  list("--seqlen-kv", o.seqlen_kv, "Sequence length of K/V when it differs");
-  list("--head-dim", o.head_dim, "Head width: 64,128,256 or 32:256:+8");
-  list("--heads", o.heads, "Query heads (default: hidden / head-dim)");
-  list("--kv-heads", o.kv_heads, "Key/value heads, dividing heads (default: as heads)");
-  list("--batch", o.batch, "Batch size");
-  app.add_option("--tokens", o.tokens,
-                 "Batch follows: tokens / seqlen (16k: the FlashAttention papers' sizing)")
-      ->type_name("N")
-      ->group("Axes");
-  app.add_option("--hidden", o.hidden,
-                 "heads * head-dim when heads is not given (default 2048; on the CPU 256)")
-      ->type_name("N")
-      ->group("Axes");
-  list("--causal", o.causal, "0, 1 or both; bottom-right aligned");
-  list("--window", o.window,
-       "Sliding window: none, or the number of keys that a query sees on each side, itself included");
-  list("--dtype", o.dtype, "fp32, fp16, bf16");
-  list("--pass", o.pass, "fwd, bwd, fwd+bwd");
-  list("--tile", o.tile, "tile_m x tile_n: 128x64,64x64, or default");
-  list("--stages", o.stages, "K/V tiles in flight (GPU kernels)");
-  list("--warps", o.warps, "Warps per tile (GPU kernels)");
-  app.add_option("--tuned", o.tuned,
-                 "Tiles from FILE go before the shipped ones, where --tile is not given; none: each "
-                 "implementation's own rule (default: $ATTNPROF_TUNED, else ~/.config/attnprof/tuned.csv; "
-                 "see `attnprof tune`)")
-      ->type_name("FILE|none")
-      ->group("Axes");
-  list("--impl", o.impl, "Implementations: naive,fused,... (see `attnprof list`)");
-  app.add_option("--preset", o.preset,
-                 "Shape of a known model: gpt2-medium, llama3-8b, ... (see `attnprof list`)")
-      ->type_name("NAME")
-      ->group("Axes");
-  app.add_option("--scale", o.scale, "Factor on QK^T (default 1/sqrt(head-dim))")
-      ->type_name("X")
-      ->group("Axes");
-  app.add_option("--fill", o.fill, "Input data: normal (default) or zeros (runs faster: less power)")
-      ->check(CLI::IsMember({"normal", "zeros"}))
-      ->group("Axes");
-  app.add_option("--seed", o.seed, "Seed of the input data")->type_name("N")->group("Axes");
-  app.add_option("--config", o.config_file,
-                 "TOML file with any of these options as keys; the command line wins")
-      ->type_name("FILE")
-      ->group("Axes");
-}
-
-namespace {
-
-std::vector<CLI::ConfigItem> read_config(std::istream& in, const std::string& name) {
-  for (const char mark : {'\xEF', '\xBB', '\xBF'}) {  // a byte order mark that an editor may have left
-    if (in.peek() != std::char_traits<char>::to_int_type(mark)) break;
-    in.get();
-  }
-  try {
-    return CLI::ConfigTOML().from_config(in);
-  } catch (const CLI::Error& e) {
-    throw UsageError(fmt::format("--config {}: {}", name, e.what()));
-  }
+/// The shape of a known model.
+void set_preset(Axes& axes, const Preset& preset) {
+  const auto set = [&axes](const char* option, int64_t value) { axes.set(option, std::to_string(value)); };
+  set("heads", preset.heads);
+  set("kv-heads", preset.kv_heads);
+  set("head-dim", preset.head_dim);
+  set("seqlen", preset.seqlen);
+  set("batch", preset.batch);
+  set("causal", preset.causal);
 }
 
 }  // namespace
 
-void apply_config_file(CLI::App& app, const std::string& path) {
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error)) {
-    throw UsageError(fmt::format("--config {}: it is a directory; give a TOML file", path));
+void setup_axis_options(Command& command, AxisOptions& o) {
+  command.group("Axes");
+  for (const std::vector<const Axis*>& parts : axis_options()) {
+    const Axis& axis = *parts.front();
+    std::vector<std::string>& typed = o.axes[std::string(axis.option)];
+    command.option(fmt::format("--{}", axis.option), typed, std::string(axis.help)).type_name("LIST");
   }
-  std::ifstream file(path);
-  if (!file) throw UsageError(fmt::format("--config {}: cannot be read", path));
-  apply_config(app, file, path);
-}
-
-void apply_config(CLI::App& app, std::istream& in, const std::string& path) {
-  for (const CLI::ConfigItem& item : read_config(in, path)) {
-    const std::string table = item.parents.empty() ? app.get_name() : item.parents.front();
-    const auto named_so = [&table](CLI::App* command) { return command->get_name() == table; };
-    if (app.get_parent()->get_subcommands(named_so).empty() || item.parents.size() > 1) {
-      throw UsageError(fmt::format("--config {}: unknown table '{}'; tables are named as commands, e.g. [{}]",
-                                   path, fmt::join(item.parents, "."), app.get_name()));
-    }
-    if (table != app.get_name()) continue;                 // a table for another command
-    if (item.name == "++" || item.name == "--") continue;  // CLI11's marks for the start and end of a table
-    CLI::Option* option = app.get_option_no_throw("--" + item.name);
-    if (option == nullptr || item.name == "config" || item.name == "help") {
-      throw UsageError(
-          fmt::format("--config {}: unknown key '{}'; keys are the option names of `attnprof {} --help`",
-                      path, item.fullname(), app.get_name()));
-    }
-    if (option->count() > 0) continue;  // the command line wins
-    try {
-      for (const std::string& input : item.inputs) option->add_result(input);
-      option->run_callback();
-    } catch (const CLI::Error& e) {
-      throw UsageError(fmt::format("--config {}: key '{}': {}", path, item.fullname(), e.what()));
-    }
-  }
+  command
+      .option("--tokens", o.tokens, "Batch follows: tokens / seqlen (16k: the FlashAttention papers' sizing)")
+      .type_name("N");
+  command
+      .option("--hidden", o.hidden, "heads * head-dim when heads is not given (default 2048; on the CPU 256)")
+      .type_name("N");
+  command
+      .option("--tuned", o.tuned,
+              "FILE overrides the shipped tiles, where --tile is not given; none: each implementation's own "
+              "rule (default: $ATTNPROF_TUNED, else ~/.config/attnprof/tuned.csv; see `attnprof tune`)")
+      .type_name("FILE|none");
+  command.option("--impl", o.impl, "Implementations: naive,fused,... (see `attnprof list`)")
+      .type_name("LIST");
+  command
+      .option("--preset", o.preset,
+              "Shape of a known model: gpt2-medium, llama3-8b, ... (see `attnprof list`)")
+      .type_name("NAME");
+  command
+      .option("--config", o.config_file, "TOML file with any of these options as keys; the command line wins")
+      .type_name("FILE");
 }
 
 Axes parse_axes(const AxisOptions& o, DeviceKind device) {
   Axes axes;
   const bool host = device == DeviceKind::host;
   if (!o.preset.empty()) {
-    const Preset& preset = find_preset(o.preset);
-    axes.heads = {preset.heads};
-    axes.kv_heads = {preset.kv_heads};
-    axes.head_dims = {preset.head_dim};
-    axes.seqlens = {preset.seqlen};
-    axes.batches = {preset.batch};
-    axes.causal = {preset.causal};
+    set_preset(axes, find_preset(o.preset));
   } else {
-    axes.seqlens = parse_int_axis("seqlen", host ? "256:2k:x2" : "512:16k:x2");
-    axes.hidden = host ? 256 : 2048;
-    if (!host && o.batch.empty() && o.tokens.empty()) axes.tokens = 16 * 1024;
+    axes.set("seqlen", host ? "256:2k:x2" : "512:16k:x2");
+    if (host) axes.hidden = 256;
+    if (!host && !o.given("batch") && o.tokens.empty()) axes.tokens = 16 * 1024;
   }
-  if (!o.seqlen.empty()) axes.seqlens = numbers("seqlen", o.seqlen);
-  if (!o.seqlen_kv.empty()) axes.seqlens_kv = numbers("seqlen-kv", o.seqlen_kv);
-  if (!o.head_dim.empty()) axes.head_dims = numbers("head-dim", o.head_dim);
-  if (!o.heads.empty()) {
-    axes.heads = numbers("heads", o.heads);
-    axes.kv_heads.clear();
-  }
-  if (!o.kv_heads.empty()) axes.kv_heads = numbers("kv-heads", o.kv_heads);
-  if (!o.batch.empty()) axes.batches = numbers("batch", o.batch);
+  if (o.given("heads")) axes.given.erase("kv-heads");  // they follow the heads that were given
   if (!o.tokens.empty()) {
     axes.tokens = one_number("tokens", o.tokens);
-    if (o.batch.empty()) axes.batches.clear();
+    axes.given.erase("batch");
   }
   if (!o.hidden.empty()) axes.hidden = one_number("hidden", o.hidden);
-  if (!o.causal.empty()) axes.causal = parse_causal_axis(joined(o.causal));
-  if (!o.window.empty()) axes.windows = parse_window_axis(joined(o.window));
-  if (!o.dtype.empty()) axes.dtypes = parse_dtype_axis(joined(o.dtype));
-  if (!o.pass.empty()) axes.passes = parse_pass_axis(joined(o.pass));
-  if (!o.tile.empty()) axes.tiles = parse_tile_axis(joined(o.tile));
+  for (const auto& [option, items] : o.axes) {
+    if (!items.empty()) axes.set(option, joined(items));
+  }
   axes.impls = o.impl.empty() ? std::vector<std::string>{"naive", "fused"} : names(o.impl);
-  axes.scale = o.scale;
-  axes.fill = o.fill == "zeros" ? Fill::zeros : Fill::normal;
-  axes.seed = static_cast<uint64_t>(one_number("seed", o.seed, 0));
   return axes;
-}
-
-std::vector<PlannedCase> planned_cases(const AxisOptions& o, DeviceKind device) {
-  std::vector<PlannedCase> cases = expand(parse_axes(o, device));
-  const auto multiply = [&cases](const std::vector<int64_t>& values, int KernelConfig::*field) {
-    if (values.empty()) return;
-    std::vector<PlannedCase> product;
-    for (const PlannedCase& c : cases) {
-      for (int64_t value : values) {
-        product.push_back(c);
-        product.back().planned.config.*field = static_cast<int>(std::min<int64_t>(value, 1 << 20));
-      }
-    }
-    cases = std::move(product);
-  };
-  multiply(numbers("stages", o.stages), &KernelConfig::stages);
-  multiply(numbers("warps", o.warps), &KernelConfig::warps);
-  return cases;
 }
 
 }  // namespace attnprof

@@ -1,11 +1,12 @@
-// The axis options that sweep, verify and model share: as typed, then parsed into Axes.
+// The axis options that sweep, verify, tune and model share: as typed, then parsed into Axes.
 #pragma once
 
-#include <CLI/CLI.hpp>
-#include <istream>
+#include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "cli/command.hpp"
 #include "core/axes.hpp"
 #include "core/device.hpp"
 
@@ -13,32 +14,28 @@ namespace attnprof {
 
 /// Option values as typed; empty means "not given". Lists may be given as "a,b" or as a TOML array.
 struct AxisOptions {
-  std::vector<std::string> seqlen, seqlen_kv, head_dim, heads, kv_heads, batch, causal, dtype, tile, impl,
-      pass, window;
-  std::vector<std::string> stages, warps;
+  std::map<std::string, std::vector<std::string>, std::less<>> axes;  ///< by option of the table of axes
+  std::vector<std::string> impl;
   std::string tokens, hidden, preset;
   std::string tuned;  ///< file of tuned tiles, or none
-  double scale = 0.0;
-  std::string fill = "normal";
-  std::string seed = "1";
   std::string config_file;
+
+  bool given(std::string_view option) const {
+    const auto at = axes.find(option);
+    return at != axes.end() && !at->second.empty();
+  }
 };
 
-void setup_axis_options(CLI::App& app, AxisOptions& options);
-
-/// Reads `options.config_file` (TOML, keys named as the options, at top level or in a table named as the
-/// command) into the options of `app` that the command line does not set. Throws UsageError naming file and
-/// key.
-void apply_config_file(CLI::App& app, const std::string& path);
-/// The same from a stream; `path` is for messages.
-void apply_config(CLI::App& app, std::istream& in, const std::string& path);
+void setup_axis_options(Command& command, AxisOptions& options);
 
 /// Parses every axis. What is not given follows the preset, then defaults that suit the device: on a GPU the
 /// FlashAttention papers' sizing (16k tokens, heads * head_dim = 2048), on the host a size that two cores
 /// finish in about a minute.
 Axes parse_axes(const AxisOptions& options, DeviceKind device);
 
-/// expand() over the axes and over the stages and warps lists.
-std::vector<PlannedCase> planned_cases(const AxisOptions& options, DeviceKind device);
+/// The planned cases of the options.
+inline std::vector<PlannedCase> planned_cases(const AxisOptions& options, DeviceKind device) {
+  return expand(parse_axes(options, device));
+}
 
 }  // namespace attnprof

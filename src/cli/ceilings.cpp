@@ -28,6 +28,7 @@ int run_ceilings(const CeilingOptions& o) {
   request.hostname = host_name();
   request.tool_version = ATTNPROF_VERSION;
   if (!choice.note.empty()) say("{}", choice.note);
+  request.warn = [](const std::string& text) { say("{}", text); };
   const CeilingReport report = device_ceilings(*device, request);
   if (report.age_s && o.format != "table") {
     say("ceilings: cached, measured at {}; --refresh measures anew", report.measured_at);
@@ -42,22 +43,19 @@ int run_ceilings(const CeilingOptions& o) {
 
 }  // namespace
 
-void add_ceilings(CLI::App& app, Action& action) {
+void add_ceilings(CommandLine& line) {
   auto options = std::make_shared<CeilingOptions>();
-  CLI::App* command = app.add_subcommand(
-      "ceilings",
-      "Measure what the device can do at most: memory by size, arithmetic, exponentials, launches");
-  command->add_option("--device", options->device, "auto, cpu, gpu, or a GPU number");
-  command->add_option("--threads", options->threads, "CPU threads (default: all)")
-      ->check(CLI::Range(0, 4096));
-  command->add_option("--format", options->format, "table (default), csv or json")
-      ->check(CLI::IsMember({"table", "csv", "json"}));
-  command->add_flag(
-      "--refresh", options->refresh,
-      "Measure anew; otherwise what was measured before on this device, with this driver, CUDA, "
-      "power limit and version, comes from the cache folder ($XDG_CACHE_HOME/attnprof or "
-      "~/.cache/attnprof)");
-  command->callback([options, &action] { action = [options] { return run_ceilings(*options); }; });
+  Command& command =
+      line.add("ceilings",
+               "Measure what the device can do at most: memory by size, arithmetic, exponentials, launches");
+  add_device_options(command, options->device, options->threads);
+  command.option("--format", options->format, "table (default), csv or json")
+      .one_of({"table", "csv", "json"});
+  command.flag("--refresh", options->refresh,
+               "Measure anew; otherwise what was measured before on this device, with this driver, CUDA, "
+               "power limit and version, comes from the cache folder ($XDG_CACHE_HOME/attnprof or "
+               "~/.cache/attnprof)");
+  command.action([options] { return run_ceilings(*options); });
 }
 
 }  // namespace attnprof

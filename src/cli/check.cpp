@@ -16,7 +16,6 @@
 #include "core/file_io.hpp"
 #include "gate/gate.hpp"
 #include "gate/gate_report.hpp"
-#include "rows/csv.hpp"
 
 namespace attnprof {
 namespace {
@@ -47,9 +46,10 @@ constexpr const char* kFooter =
     "verified, and nothing was replaced; 2 for bad input.\n"
     "Another machine: `--only bytes,flops,workspace,status` judges what does not depend on it.";
 
-void add_limits(CLI::App& app, CheckOptions& o) {
-  const auto percent = [&app](const char* name, std::optional<double>& value, const char* help) {
-    app.add_option(name, value, help)->type_name("PCT")->check(number_within(0.0, 1000.0))->group("Limits");
+void add_limits(Command& command, CheckOptions& o) {
+  command.group("Limits");
+  const auto percent = [&command](const char* name, std::optional<double>& value, const char* help) {
+    command.option(name, value, help).type_name("PCT").within(0.0, 1000.0);
   };
   percent("--time-pct", o.limits.time_pct, "Slow-downs below this never count (default 2)");
   percent("--noise-pct", o.limits.noise_pct,
@@ -57,26 +57,22 @@ void add_limits(CLI::App& app, CheckOptions& o) {
   percent("--bytes-pct", o.limits.bytes_pct, "For measured bytes (default 1); counted ones are exact");
   percent("--flops-pct", o.limits.flops_pct, "For measured FLOPs (default 1); counted ones are exact");
   percent("--workspace-pct", o.limits.workspace_pct, "For workspace (default 0: exact)");
-  app.add_option(
-         "--alpha", o.alpha,
-         fmt::format("Chance that a run of the same build fails for its times (default {})", kDefaultAlpha))
-      ->type_name("P")
-      ->check(number_within(1e-9, 0.5))
-      ->group("Limits");
-  app.add_option(
-         "--thresholds", o.thresholds_file,
-         "TOML file: time_pct, ..., a policy for each subject, and [[override]] tables for some cases")
-      ->type_name("FILE")
-      ->group("Limits");
+  command
+      .option(
+          "--alpha", o.alpha,
+          fmt::format("Chance that a run of the same build fails for its times (default {})", kDefaultAlpha))
+      .type_name("P")
+      .within(1e-9, 0.5);
+  command
+      .option("--thresholds", o.thresholds_file,
+              "TOML file: time_pct, ..., a policy for each subject, and [[override]] tables for some cases")
+      .type_name("FILE");
 }
 
-void add_policies(CLI::App& app, CheckOptions& o) {
-  const auto list = [&app](const char* name, std::vector<std::string>& value, const char* help) {
-    app.add_option(name, value, help)
-        ->type_name("LIST")
-        ->delimiter(',')
-        ->allow_extra_args(false)
-        ->group("Subjects: time, bytes, flops, workspace, status, missing, new");
+void add_policies(Command& command, CheckOptions& o) {
+  command.group("Subjects: time, bytes, flops, workspace, status, missing, new");
+  const auto list = [&command](const char* name, std::vector<std::string>& value, const char* help) {
+    command.option(name, value, help).type_name("LIST").delimiter(',').one_at_a_time();
   };
   list("--only", o.only, "Judge only these of time, bytes, flops, workspace, status");
   list("--fail", o.fail, "A change for the worse fails (default: all but new)");
@@ -84,22 +80,19 @@ void add_policies(CLI::App& app, CheckOptions& o) {
   list("--ignore", o.ignore, "It is not looked at");
 }
 
-void add_outputs(CLI::App& app, CheckOptions& o) {
-  app.add_option("--markdown", o.markdown, "Write a summary for a pull request; - for stdout")
-      ->type_name("FILE")
-      ->group("Output");
-  app.add_option("--junit", o.junit, "Write JUnit XML, one test case for every case and quantity")
-      ->type_name("FILE")
-      ->group("Output");
-  app.add_flag("--annotations", o.annotations,
-               "Print GitHub annotations (::error ...); done by itself where GITHUB_ACTIONS is true")
-      ->group("Output");
-  app.add_flag("--all", o.all, "Print every quantity, also what is better or the same")->group("Output");
-  app.add_flag(
-         "--update", o.update,
-         "Print what changed, then replace the baseline by the new file (each by its own, in order) and exit "
-         "with 0, whatever changed; with 4, and nothing replaced, when a result is not verified")
-      ->group("Output");
+void add_outputs(Command& command, CheckOptions& o) {
+  command.group("Output");
+  command.option("--markdown", o.markdown, "Write a summary for a pull request; - for stdout")
+      .type_name("FILE");
+  command.option("--junit", o.junit, "Write JUnit XML, one test case for every case and quantity")
+      .type_name("FILE");
+  command.flag("--annotations", o.annotations,
+               "Print GitHub annotations (::error ...); done by itself where GITHUB_ACTIONS is true");
+  command.flag("--all", o.all, "Print every quantity, also what is better or the same");
+  command.flag(
+      "--update", o.update,
+      "Print what changed, then replace the baseline by the new file (each by its own, in order) and exit "
+      "with 0, whatever changed; with 4, and nothing replaced, when a result is not verified");
 }
 
 GateOptions gate_options(const CheckOptions& o) {
@@ -282,25 +275,25 @@ int run_check(const CheckOptions& o) {
 
 }  // namespace
 
-void add_check(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("check", kAbout);
+void add_check(CommandLine& line) {
+  Command& command = line.add("check", kAbout);
   const auto options = std::make_shared<CheckOptions>();
-  command->footer(kFooter);
+  command.footer(kFooter);
   command
-      ->add_option("--baseline", options->baselines,
-                   "CSV to hold against; several times: repeats of the same build")
-      ->required()
-      ->allow_extra_args(false)
-      ->type_name("FILE");
-  command->add_option("new", options->news, "CSV of the new build; several: repeats; - for stdin")
-      ->required()
-      ->type_name("NEW");
-  command->add_flag("--allow-device-mismatch", options->allow_device_mismatch,
-                    "Judge times (and measured bytes) also across devices or drivers, with a warning");
-  add_limits(*command, *options);
-  add_policies(*command, *options);
-  add_outputs(*command, *options);
-  command->callback([&action, options] { action = [options] { return run_check(*options); }; });
+      .option("--baseline", options->baselines,
+              "CSV to hold against; several times: repeats of the same build")
+      .required()
+      .one_at_a_time()
+      .type_name("FILE");
+  command.option("new", options->news, "CSV of the new build; several: repeats; - for stdin")
+      .required()
+      .type_name("NEW");
+  command.flag("--allow-device-mismatch", options->allow_device_mismatch,
+               "Judge times (and measured bytes) also across devices or drivers, with a warning");
+  add_limits(command, *options);
+  add_policies(command, *options);
+  add_outputs(command, *options);
+  command.action([options] { return run_check(*options); });
 }
 
 }  // namespace attnprof

@@ -1,24 +1,20 @@
-// Every subcommand: an options struct bound by CLI11 in add_*, and a run function that returns the exit code.
+// Every subcommand: an options struct bound in add_*, and a run function that returns the exit code.
 #pragma once
 
-#include <CLI/CLI.hpp>
-#include <functional>
+#include "cli/command.hpp"
 
 namespace attnprof {
 
-/// What main runs after parsing: set by the subcommand that was named.
-using Action = std::function<int()>;
-
-void add_sweep(CLI::App& app, Action& action);
-void add_verify(CLI::App& app, Action& action);
-void add_tune(CLI::App& app, Action& action);
-void add_model(CLI::App& app, Action& action);
-void add_trace(CLI::App& app, Action& action);
-void add_ceilings(CLI::App& app, Action& action);
-void add_merge(CLI::App& app, Action& action);
-void add_check(CLI::App& app, Action& action);
-void add_compare(CLI::App& app, Action& action);
-void add_report(CLI::App& app, Action& action);
-void add_list(CLI::App& app, Action& action);
+void add_sweep(CommandLine& line);
+void add_verify(CommandLine& line);
+void add_tune(CommandLine& line);
+void add_model(CommandLine& line);
+void add_trace(CommandLine& line);
+void add_ceilings(CommandLine& line);
+void add_merge(CommandLine& line);
+void add_check(CommandLine& line);
+void add_compare(CommandLine& line);
+void add_report(CommandLine& line);
+void add_list(CommandLine& line);
 
 }  // namespace attnprof

@@ -13,7 +13,7 @@
 #include "compare/render.hpp"
 #include "core/error.hpp"
 #include "core/file_io.hpp"
-#include "rows/csv.hpp"
+#include "rows/matching.hpp"
 
 namespace attnprof {
 namespace {
@@ -132,40 +132,37 @@ int run_compare(const CompareOptions& o) {
 
 }  // namespace
 
-void add_compare(CLI::App& app, Action& action) {
+void add_compare(CommandLine& line) {
   auto o = std::make_shared<CompareOptions>();
-  CLI::App* command = app.add_subcommand(
+  Command& command = line.add(
       "compare", "Hold the implementations of a CSV against a reference, or one CSV against another");
-  command->footer(kFooter);
+  command.footer(kFooter);
   command
-      ->add_option("files", o->files,
-                   "FILE: its implementations; BEFORE AFTER: one against the other; - is stdin")
-      ->required()
-      ->expected(1, 2)
-      ->type_name("FILE [FILE2]");
+      .option("files", o->files, "FILE: its implementations; BEFORE AFTER: one against the other; - is stdin")
+      .required()
+      .values(1, 2)
+      .type_name("FILE [FILE2]");
   command
-      ->add_option(
-          "--reference", o->reference,
-          "Implementation, or one with its tile (\"flash2 128x48\"), that the others are held against "
-          "(default: naive where there is one, else the first)")
-      ->type_name("IMPL");
-  command->add_option("--format", o->format, "table, sentences, markdown, csv or json")
-      ->check(CLI::IsMember({"table", "sentences", "markdown", "csv", "json"}))
-      ->capture_default_str();
-  command->add_option("-o,--output", o->output, "Write to FILE instead of stdout")->type_name("FILE");
+      .option("--reference", o->reference,
+              "Implementation, or one with its tile (\"flash2 128x48\"), that the others are held against "
+              "(default: naive where there is one, else the first)")
+      .type_name("IMPL");
+  command.option("--format", o->format, "table, sentences, markdown, csv or json")
+      .one_of({"table", "sentences", "markdown", "csv", "json"})
+      .shows_default();
+  command.option("-o,--output", o->output, "Write to FILE instead of stdout").type_name("FILE");
   command
-      ->add_option("--repeats", o->repeats,
-                   "Several rows of one case in a file: refuse, or take the one with the median time")
-      ->check(CLI::IsMember({"refuse", "median"}))
-      ->capture_default_str();
-  command->add_flag(
-      "--why", o->why,
-      "Say for every row where its time went and what limits it, from its columns and ceilings");
-  add_given_ceilings(*command, "--why: ", o->ceilings.copy_gbps, o->ceilings.matrix_tflops,
+      .option("--repeats", o->repeats,
+              "Several rows of one case in a file: refuse, or take the one with the median time")
+      .one_of({"refuse", "median"})
+      .shows_default();
+  command.flag("--why", o->why,
+               "Say for every row where its time went and what limits it, from its columns and ceilings");
+  add_given_ceilings(command, "--why: ", o->ceilings.copy_gbps, o->ceilings.matrix_tflops,
                      &o->ceilings.exp_gops);
-  command->add_flag("--allow-device-mismatch", o->allow_device_mismatch,
-                    "Compare times and measured bytes of two files from different devices all the same");
-  command->callback([o, &action] { action = [o] { return run_compare(*o); }; });
+  command.flag("--allow-device-mismatch", o->allow_device_mismatch,
+               "Compare times and measured bytes of two files from different devices all the same");
+  command.action([o] { return run_compare(*o); });
 }
 
 }  // namespace attnprof

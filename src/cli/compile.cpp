@@ -11,8 +11,8 @@ void compile_all(Device& device, const std::vector<PlannedRow>& rows, bool show_
   if (device.info().kind != DeviceKind::gpu) return;
   std::vector<KernelSpec> specs;
   for (const PlannedRow& row : rows) {
-    if (row.status != Status::ok) continue;
-    for (KernelSpec& spec : row.impl->kernels(row.planned, device.info())) {
+    if (row.status != Status::ok || !row.impl->launches) continue;
+    for (KernelSpec& spec : kernels_of(row.impl->launches(row.planned, device.info(), {}))) {
       if (std::find(specs.begin(), specs.end(), spec) == specs.end()) specs.push_back(std::move(spec));
     }
   }

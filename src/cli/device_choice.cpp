@@ -10,6 +10,11 @@
 
 namespace attnprof {
 
+void add_device_options(Command& command, std::string& device, int& threads) {
+  command.option("--device", device, "auto, cpu, gpu, or a GPU number");
+  command.option("--threads", threads, "CPU threads (default: all)").within(0, 4096);
+}
+
 DeviceChoice choose_device(const std::string& device) {
   if (device == "cpu") return {};
   int index = 0;

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "cli/command.hpp"
 #include "core/device.hpp"
 
 namespace attnprof {
@@ -14,6 +15,9 @@ struct DeviceChoice {
   std::string note;  ///< what `auto` took and why, for stderr; "" when the user named the device
   DeviceKind kind() const { return index < 0 ? DeviceKind::host : DeviceKind::gpu; }
 };
+
+/// --device and --threads.
+void add_device_options(Command& command, std::string& device, int& threads);
 
 /// `auto` takes the first GPU, or the CPU when there is none. Throws UsageError for a word that names no
 /// device, UnavailableError (exit 3) for a GPU that is not there: never a silent fallback.

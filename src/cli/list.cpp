@@ -59,12 +59,12 @@ int run_list(const std::string& what) {
 
 }  // namespace
 
-void add_list(CLI::App& app, Action& action) {
+void add_list(CommandLine& line) {
   auto what = std::make_shared<std::string>("all");
-  CLI::App* command = app.add_subcommand("list", "List implementations, devices, presets or CSV columns");
-  command->add_option("what", *what, "all, implementations, devices, presets, columns")
-      ->check(CLI::IsMember({"all", "implementations", "devices", "presets", "columns"}));
-  command->callback([what, &action] { action = [what] { return run_list(*what); }; });
+  Command& command = line.add("list", "List implementations, devices, presets or CSV columns");
+  command.option("what", *what, "all, implementations, devices, presets, columns")
+      .one_of({"all", "implementations", "devices", "presets", "columns"});
+  command.action([what] { return run_list(*what); });
 }
 
 }  // namespace attnprof

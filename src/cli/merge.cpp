@@ -72,26 +72,24 @@ int run_merge(const MergeOptions& o) {
 
 }  // namespace
 
-void add_merge(CLI::App& app, Action& action) {
+void add_merge(CommandLine& line) {
   auto options = std::make_shared<MergeOptions>();
-  CLI::App* command = app.add_subcommand(
+  Command& command = line.add(
       "merge",
       "Join CSVs of a sweep's shards (or of several sweeps) into the file that one run would have written");
-  command->add_option("files", options->files, "CSVs that attnprof wrote, in any order; - for stdin")
-      ->required()
-      ->type_name("FILE...");
-  command->add_option("-o,--output", options->out, "Where the rows go; - for stdout")
-      ->required()
-      ->type_name("FILE");
-  command->add_flag("--require-complete", options->require_complete,
-                    "Write nothing, and exit with 2, when rows of a shard or of a run are missing");
-  command->footer(
+  command.option("files", options->files, "CSVs that attnprof wrote, in any order; - for stdin")
+      .required()
+      .type_name("FILE...");
+  command.option("-o,--output", options->out, "Where the rows go; - for stdout").required().type_name("FILE");
+  command.flag("--require-complete", options->require_complete,
+               "Write nothing, and exit with 2, when rows of a shard or of a run are missing");
+  command.footer(
       "Rows come in the planned order (columns plan, plan_row). Rows of several devices (device_name and "
       "device_uuid,\n"
       "or hostname) all stay. Of rows that are equal in every cell one stays; a case that two rows report "
       "differently\n"
       "for the same device is refused, naming both files and lines.");
-  command->callback([options, &action] { action = [options] { return run_merge(*options); }; });
+  command.action([options] { return run_merge(*options); });
 }
 
 }  // namespace attnprof

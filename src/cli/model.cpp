@@ -6,6 +6,7 @@
 
 #include "cli/axis_options.hpp"
 #include "cli/commands.hpp"
+#include "cli/config_file.hpp"
 #include "core/bound.hpp"
 #include "core/error.hpp"
 #include "core/paper_model.hpp"
@@ -95,7 +96,7 @@ int run_model(const ModelOptions& o) {
         record.status = Status::skipped;
         record.message = "model only, not run";
       }
-      sink->write(record);
+      sink->write(row_of(record));
     }
     if (o.csv == "-") return 0;
   }
@@ -117,20 +118,16 @@ int run_model(const ModelOptions& o) {
 
 }  // namespace
 
-void add_model(CLI::App& app, Action& action) {
+void add_model(CommandLine& line) {
   auto options = std::make_shared<ModelOptions>();
-  CLI::App* command = app.add_subcommand(
-      "model", "Predict FLOPs, bytes, memory and a lower bound of the time; nothing is run");
-  setup_axis_options(*command, options->axes);
-  command->add_option("--gpu", options->gpu, "GPU to model: A100-80GB, H100, H200, ...")
-      ->capture_default_str();
-  command->add_option("--csv", options->csv, "Write the modelled rows to FILE; - for stdout")
-      ->type_name("FILE");
-  command->callback([command, options, &action] {
-    action = [command, options] {
-      if (!options->axes.config_file.empty()) apply_config_file(*command, options->axes.config_file);
-      return run_model(*options);
-    };
+  Command& command =
+      line.add("model", "Predict FLOPs, bytes, memory and a lower bound of the time; nothing is run");
+  command.option("--gpu", options->gpu, "GPU to model: A100-80GB, H100, H200, ...").shows_default();
+  command.option("--csv", options->csv, "Write the modelled rows to FILE; - for stdout").type_name("FILE");
+  setup_axis_options(command, options->axes);
+  command.action([&command, options] {
+    apply_config_file(command, options->axes.config_file);
+    return run_model(*options);
   });
 }
 

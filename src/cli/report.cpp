@@ -78,20 +78,17 @@ int run_report(const ReportOptions& o) {
 
 }  // namespace
 
-void add_report(CLI::App& app, Action& action) {
+void add_report(CommandLine& line) {
   auto options = std::make_shared<ReportOptions>();
-  CLI::App* command = app.add_subcommand(
+  Command& command = line.add(
       "report", "One HTML page from a CSV: charts, table, environment; it loads nothing from anywhere");
-  command->add_option("file", options->csv, "Rows that `attnprof sweep --csv` wrote; - for stdin")
-      ->required();
-  command->add_option("-o,--out", options->out, "Page to write; - for stdout")
-      ->type_name("FILE")
-      ->capture_default_str();
-  command->add_option("--title", options->title, "Heading (default: the file's name)");
-  command->add_option("--reference", options->reference,
-                      "Implementation that speed-ups refer to (default: naive, else the file's first)");
-  add_given_ceilings(*command, "Roof: ", options->copy_gbps, options->matrix_tflops, nullptr);
-  command->callback([options, &action] { action = [options] { return run_report(*options); }; });
+  command.option("file", options->csv, "Rows that `attnprof sweep --csv` wrote; - for stdin").required();
+  command.option("-o,--out", options->out, "Page to write; - for stdout").type_name("FILE").shows_default();
+  command.option("--title", options->title, "Heading (default: the file's name)");
+  command.option("--reference", options->reference,
+                 "Implementation that speed-ups refer to (default: naive, else the file's first)");
+  add_given_ceilings(command, "Roof: ", options->copy_gbps, options->matrix_tflops, nullptr);
+  command.action([options] { return run_report(*options); });
 }
 
 }  // namespace attnprof

@@ -13,6 +13,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/compile.hpp"
+#include "cli/config_file.hpp"
 #include "cli/device_choice.hpp"
 #include "cli/dry_run.hpp"
 #include "cli/interrupt.hpp"
@@ -43,8 +44,9 @@ RunConditions conditions(const SweepOptions& o) {
   return c;
 }
 
-bool is_bad(const Record& r) {
-  return r.status == Status::failed || r.status == Status::verify_failed || r.status == Status::no_samples;
+bool is_bad(const Row& r) {
+  return r.status() == Status::failed || r.status() == Status::verify_failed ||
+         r.status() == Status::no_samples;
 }
 
 std::vector<std::string> keys_of(const std::vector<PlannedRow>& rows, const DeviceInfo& device,
@@ -72,7 +74,7 @@ std::vector<std::unique_ptr<Sink>> open_sinks(const SweepOptions& o) {
   }
   std::vector<std::unique_ptr<Sink>> sinks;
   if (!o.csv.empty()) sinks.push_back(open_csv(o.csv, o.resume));
-  if (!o.json.empty()) sinks.push_back(open_json_lines(o.json, false));
+  if (!o.json.empty()) sinks.push_back(open_json_lines(o.json));
   return sinks;
 }
 
@@ -91,72 +93,70 @@ std::unique_ptr<CounterSource> open_counters_or_hint(Device& device, const Sweep
 }
 
 /// A row above a ceiling says so: bytes, time or ceiling are not what they seem.
-void warn_above_ceiling(Record& record) {
-  const std::string warning = ceiling_warning(record);
+Row with_ceiling_warning(Record record) {
+  const std::string warning = ceiling_warning(row_of(record));
   if (!warning.empty()) record.message += (record.message.empty() ? "" : "; ") + warning;
+  return row_of(record);
 }
 
 /// Measures group after group; every row goes to the sinks as soon as its group is done, but those of `half`,
 /// which the file has.
-std::vector<Record> measure(Runner& runner, SweepCeilings& ceilings, const std::vector<PlannedRow>& rows,
-                            const std::set<std::string>& half,
-                            const std::vector<std::unique_ptr<Sink>>& sinks, bool show_progress) {
-  std::vector<Record> records;
-  Progress progress(static_cast<int>(rows.size()), show_progress);
-  for (const auto& [begin, end] : group_by_problem(rows)) {
+std::vector<Row> measure(Runner& runner, SweepCeilings& ceilings, const std::vector<PlannedRow>& planned,
+                         const std::set<std::string>& half, const std::vector<std::unique_ptr<Sink>>& sinks,
+                         bool show_progress) {
+  std::vector<Row> rows;
+  Progress progress(static_cast<int>(planned.size()), show_progress);
+  for (const auto& [begin, end] : group_by_problem(planned)) {
     if (stop_requested()) break;
-    progress.step(static_cast<int>(begin), describe(rows[begin].planned.problem));
-    std::vector<Record> group = runner.run(&rows[begin], rows.data() + end, stop_requested());
-    if (const auto better = ceilings.beaten_by(group)) {
+    progress.step(static_cast<int>(begin), describe(planned[begin].planned.problem));
+    std::vector<Record> group = runner.run(&planned[begin], planned.data() + end, stop_requested());
+    if (const auto better = ceilings.beaten_by(rows_of(group))) {
       runner.use_ceilings(*better);
       for (Record& record : group) record.conditions.ceilings = *better;
     }
     for (Record& record : group) {
-      warn_above_ceiling(record);
-      if (half.empty() || half.count(record_key(record)) == 0) {
-        for (const auto& sink : sinks) sink->write(record);
-      }
-      records.push_back(std::move(record));
+      rows.push_back(with_ceiling_warning(std::move(record)));
+      if (half.count(rows.back().key()) > 0) continue;
+      for (const auto& sink : sinks) sink->write(rows.back());
     }
   }
-  return records;
+  return rows;
 }
 
-/// Records about whole launches: one for each planned row.
-std::ptrdiff_t whole_rows(std::vector<Record>::const_iterator begin,
-                          std::vector<Record>::const_iterator end) {
-  return std::count_if(begin, end, [](const Record& r) { return r.kernel.empty(); });
+/// Rows about whole launches: one for each planned row.
+std::ptrdiff_t whole_rows(std::vector<Row>::const_iterator begin, std::vector<Row>::const_iterator end) {
+  return std::count_if(begin, end, [](const Row& r) { return r.kernel().empty(); });
 }
 
 /// A sweep that lasts can meet another machine at its end than at its start (heat, neighbours): times the
 /// first measured row once more and warns when the two intervals do not overlap and the medians differ by
 /// more than 2%.
-void check_drift(Runner& runner, const std::vector<PlannedRow>& rows, const std::vector<Record>& records) {
-  const auto first = std::find_if(records.begin(), records.end(), [](const Record& r) {
-    return r.status == Status::ok && r.time && r.kernel.empty();
-  });
-  if (first == records.end() || stop_requested()) return;
+void check_drift(Runner& runner, const std::vector<PlannedRow>& planned, const std::vector<Row>& rows) {
+  const auto first = std::find_if(rows.begin(), rows.end(),
+                                  [](const Row& r) { return r.number("time_us") && r.kernel().empty(); });
+  if (first == rows.end() || stop_requested()) return;
   const auto again =
-      runner.time_again(rows[static_cast<size_t>(whole_rows(records.begin(), first))], stop_requested());
-  const int fewest = stats::kFewestForInterval;
-  if (!again || again->samples < fewest || first->time->samples < fewest) return;
-  const double change = again->median_us / first->time->median_us - 1;
-  const bool apart = again->lo_us > first->time->hi_us || again->hi_us < first->time->lo_us;
+      runner.time_again(planned[static_cast<size_t>(whole_rows(rows.begin(), first))], stop_requested());
+  const auto time = first->number("time_us"), lo = first->number("time_lo_us"),
+             hi = first->number("time_hi_us");
+  if (!again || again->samples < stats::kFewestForInterval || !lo || !hi) return;
+  const double change = again->median_us / *time - 1;
+  const bool apart = again->lo_us > *hi || again->hi_us < *lo;
   if (!apart || std::abs(change) <= 0.02) return;
   say("warning: the machine drifted: the first row took {:.4g} us at the start and {:.4g} us at the end "
       "({:+.1f}%)",
-      first->time->median_us, again->median_us, 100 * change);
+      *time, again->median_us, 100 * change);
 }
 
 /// Says on stderr what no table said: how many rows of each status, what a resumed file held, what is left.
-void summarise(const std::vector<Record>& records, const Finished& finished, size_t planned,
+void summarise(const std::vector<Row>& rows, const Finished& finished, size_t planned,
                const SweepOptions& o) {
   std::map<Status, size_t> counts;
-  for (const Record& r : records) ++counts[r.status];
-  const bool all_ok = counts[Status::ok] == records.size();
+  for (const Row& r : rows) ++counts[r.status()];
+  const bool all_ok = counts[Status::ok] == rows.size();
   const bool table_said_it = o.quiet || !o.writes_stdout();
   if (all_ok && finished.rows == 0 && !stop_requested() && table_said_it) return;
-  std::string line = fmt::format("{} rows: {} ok", records.size(), counts[Status::ok]);
+  std::string line = fmt::format("{} rows: {} ok", rows.size(), counts[Status::ok]);
   for (const auto& [status, count] : counts) {
     if (status != Status::ok && count > 0) line += fmt::format(", {} {}", count, to_string(status));
   }
@@ -165,28 +165,28 @@ void summarise(const std::vector<Record>& records, const Finished& finished, siz
     line += fmt::format(", {} of them failed: delete those lines to measure them again", finished.failed);
   }
   if (stop_requested()) {
-    const size_t left = planned - static_cast<size_t>(whole_rows(records.begin(), records.end()));
+    const size_t left = planned - static_cast<size_t>(whole_rows(rows.begin(), rows.end()));
     line += fmt::format("; interrupted with {} rows left", left);
     if (left > 0 && !o.csv.empty() && o.csv != "-") line += " (--resume goes on from here)";
   }
   say("{}", line);
 }
 
-ExitCode exit_code(const std::vector<Record>& records, const Finished& finished, const SweepOptions& o) {
+ExitCode exit_code(const std::vector<Row>& rows, const Finished& finished, const SweepOptions& o) {
   if (stop_requested()) return ExitCode::interrupted;
-  if (finished.failed > 0 || std::any_of(records.begin(), records.end(), is_bad))
-    return ExitCode::verification;
-  bool measured = finished.ok > 0 || (records.empty() && finished.rows == 0), counted = true;
-  for (const Record& r : records) {
-    measured = measured || r.status == Status::ok;
-    if (r.status == Status::ok) counted = counted && r.counters.status == "ok";
+  if (finished.failed > 0 || std::any_of(rows.begin(), rows.end(), is_bad)) return ExitCode::verification;
+  bool measured = finished.ok > 0 || (rows.empty() && finished.rows == 0), counted = true;
+  for (const Row& r : rows) {
+    measured = measured || r.ok();
+    if (r.ok()) counted = counted && r.text("counters_status") == "ok";
   }
   if (!measured) {
-    if (records.empty()) {
+    if (rows.empty()) {
       say("nothing was measured: no row of {} is ok", o.csv);
     } else {
-      const Record& first = records.front();
-      say("nothing was measured: no row is ok, the first is {}: {}", to_string(first.status), first.message);
+      const Row& first = rows.front();
+      say("nothing was measured: no row is ok, the first is {}: {}", to_string(first.status()),
+          first.text("message"));
     }
     return o.shard ? ExitCode::ok : ExitCode::unavailable;  // of a plan whose other shards may have measured
   }
@@ -209,6 +209,7 @@ int run_sweep(SweepOptions o) {
 
   const Finished finished =
       o.resume ? drop_finished(rows, o.csv, o.run.per_kernel, device->info(), run) : Finished{};
+  if (!finished.note.empty()) say("{}", finished.note);
   o.run.cache = run.cache;
   o.run.time = o.timed;
   o.run.drain = !o.no_drain;
@@ -217,47 +218,45 @@ int run_sweep(SweepOptions o) {
   const std::vector<std::unique_ptr<Sink>> sinks = open_sinks(o);
   compile_all(*device, rows, show_progress);
 
-  SweepCeilings ceilings(*device, o, run);
+  const Tell tell = [](const std::string& text) { say("{}", text); };
+  SweepCeilings ceilings(*device, run, !o.no_ceilings, o.quiet ? Tell() : tell, tell);
   run.ceilings = ceilings.find(rows);
   Runner runner(*device, counters.get(), o.run, run);
   const auto start = std::chrono::steady_clock::now();
-  const std::vector<Record> records = measure(runner, ceilings, rows, finished.half, sinks, show_progress);
+  const std::vector<Row> measured = measure(runner, ceilings, rows, finished.half, sinks, show_progress);
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
-  if (o.timed && spent.count() > 30) check_drift(runner, rows, records);
+  if (o.timed && spent.count() > 30) check_drift(runner, rows, measured);
 
   if (!o.writes_stdout() && !o.quiet) {
     const TableStyle style = terminal_style();
-    fmt::print("{}", results_table(records, style));
-    if (o.timed) fmt::print("{}", comparison_table(records, style));
+    fmt::print("{}", results_table(measured, style));
+    if (o.timed) fmt::print("{}", comparison_table(compare_within(as_file(measured), ""), style));
   }
-  if (const std::string note = throttling_note(records); o.timed && !o.quiet && !note.empty())
+  if (const std::string note = throttling_note(measured); o.timed && !o.quiet && !note.empty())
     say("{}", note);
-  summarise(records, finished, rows.size(), o);
-  return static_cast<int>(exit_code(records, finished, o));
+  summarise(measured, finished, rows.size(), o);
+  return static_cast<int>(exit_code(measured, finished, o));
 }
 
-void add_command(CLI::App& app, Action& action, const char* name, const char* help, bool timed) {
+void add_command(CommandLine& line, const char* name, const char* help, bool timed) {
   auto options = std::make_shared<SweepOptions>();
   options->timed = timed;
-  CLI::App* command = app.add_subcommand(name, help);
-  setup(*command, *options);
-  command->callback([command, options, &action] {
-    action = [command, options] {
-      if (!options->axes.config_file.empty()) apply_config_file(*command, options->axes.config_file);
-      return run_sweep(*options);
-    };
+  Command& command = line.add(name, help);
+  setup(command, *options);
+  command.action([&command, options] {
+    apply_config_file(command, options->axes.config_file);
+    return run_sweep(*options);
   });
 }
 
 }  // namespace
 
-void add_sweep(CLI::App& app, Action& action) {
-  add_command(app, action, "sweep", "Measure implementations over axes; rows to CSV, table to the terminal",
-              true);
+void add_sweep(CommandLine& line) {
+  add_command(line, "sweep", "Measure implementations over axes; rows to CSV, table to the terminal", true);
 }
 
-void add_verify(CLI::App& app, Action& action) {
-  add_command(app, action, "verify", "Only check results against float64 over the axes", false);
+void add_verify(CommandLine& line) {
+  add_command(line, "verify", "Only check results against float64 over the axes", false);
 }
 
 }  // namespace attnprof

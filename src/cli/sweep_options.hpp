@@ -1,11 +1,11 @@
 // The options of `attnprof sweep` and `attnprof verify`.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
 
 #include "cli/axis_options.hpp"
+#include "cli/command.hpp"
 #include "measure/runner.hpp"
 
 namespace attnprof {
@@ -31,7 +31,7 @@ struct SweepOptions {
   bool writes_stdout() const { return csv == "-" || json == "-"; }
 };
 
-void setup(CLI::App& command, SweepOptions& options);
+void setup(Command& command, SweepOptions& options);
 
 /// Rules that concern several options. Throws UsageError.
 void check(const SweepOptions& options);

@@ -8,7 +8,9 @@
 #include <memory>
 
 #include "cli/commands.hpp"
+#include "cli/typed.hpp"
 #include "core/error.hpp"
+#include "core/text.hpp"
 
 namespace attnprof {
 namespace {
@@ -22,7 +24,7 @@ struct TraceOptions {
 std::vector<double> parse_numbers(const char* option, const std::vector<std::string>& items) {
   std::vector<double> numbers;
   for (const std::string& item : items) {
-    for (const std::string& part : CLI::detail::split(item, ',')) {
+    for (const std::string_view part : split(item, ',')) {
       double x = 0;
       const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), x);
       if (error != std::errc() || end != part.data() + part.size()) {
@@ -58,15 +60,13 @@ int run_trace(const TraceOptions& o) {
 
 }  // namespace
 
-void add_trace(CLI::App& app, Action& action) {
+void add_trace(CommandLine& line) {
   auto options = std::make_shared<TraceOptions>();
-  CLI::App* command = app.add_subcommand("trace", "Show the online softmax of one row, tile by tile");
-  command->add_option("--scores", options->scores, "Scores of one query row, already scaled")
-      ->type_name("LIST");
-  command->add_option("--values", options->values, "One value per key (default 10,20,30,...)")
-      ->type_name("LIST");
-  command->add_option("--tile", options->tile, "Keys per tile")->capture_default_str();
-  command->callback([options, &action] { action = [options] { return run_trace(*options); }; });
+  Command& command = line.add("trace", "Show the online softmax of one row, tile by tile");
+  command.option("--scores", options->scores, "Scores of one query row, already scaled").type_name("LIST");
+  command.option("--values", options->values, "One value per key (default 10,20,30,...)").type_name("LIST");
+  command.option("--tile", options->tile, "Keys per tile").shows_default();
+  command.action([options] { return run_trace(*options); });
 }
 
 }  // namespace attnprof

@@ -11,13 +11,13 @@
 #include "cli/axis_options.hpp"
 #include "cli/commands.hpp"
 #include "cli/compile.hpp"
+#include "cli/config_file.hpp"
 #include "cli/device_choice.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/run_conditions.hpp"
 #include "cli/say.hpp"
 #include "cli/terminal.hpp"
 #include "cli/tune_report.hpp"
-#include "cli/typed.hpp"
 #include "core/error.hpp"
 #include "core/file_io.hpp"
 #include "gpu/gpu.hpp"
@@ -176,7 +176,7 @@ void tune_all(const TuneCommand& o, Device& device, CounterSource* counters, std
     const double budget_s = (end_s - now_s()) / static_cast<double>(shapes.size() - i);
     shape.outcome = tuner.race(shape.rows, std::max(budget_s, 0.0), stop_requested());
     if (csv) {
-      for (const Record& record : shape.outcome.records) csv->write(record);
+      for (const Record& record : shape.outcome.records) csv->write(row_of(record));
     }
     using End = TuneOutcome::End;
     if (shape.outcome.end != End::better && shape.outcome.end != End::kept) continue;
@@ -239,67 +239,60 @@ int run_tune(TuneCommand o) {
   return static_cast<int>(summarise(o, shapes, output));
 }
 
-void setup(CLI::App& app, TuneCommand& o) {
-  setup_axis_options(app, o.axes);
-  app.add_option("--device", o.device, "auto, cpu, gpu, or a GPU number")->group("Device");
-  app.add_option("--threads", o.threads, "CPU threads (default: all)")
-      ->check(CLI::Range(0, 4096))
-      ->group("Device");
-  app.add_option("-o,--output", o.output,
-                 "Tuned file to write; rows of other shapes in it stay "
-                 "(default: ~/.config/attnprof/tuned.csv, which every command reads)")
-      ->type_name("FILE")
-      ->group("Output");
-  app.add_option("--csv", o.csv,
-                 "Write every candidate as a row of a sweep to FILE, each verified; - for stdout")
-      ->type_name("FILE")
-      ->group("Output");
-  app.add_flag("--any-dtype", o.any_dtype, "Write rows that hold for every dtype, not only the measured one")
-      ->group("Output");
-  app.add_flag("--show", o.show, "Only print the tiles in force on this device, and where each comes from")
-      ->group("Output");
-  app.add_flag("--quiet", o.quiet, "No table, no progress")->group("Output");
-  app.add_option("--budget", o.budget_s,
-                 "Seconds of measuring, all shapes together; compiling comes before and does not count")
-      ->check(number_within(0.001, 864000.0))
-      ->capture_default_str()
-      ->group("Measuring");
-  app.add_option("--max-time", o.tune.run.stopping.budget_s, "Seconds for one candidate in one round")
-      ->check(number_within(0.001, 86400.0))
-      ->capture_default_str()
-      ->group("Measuring");
-  app.add_option("--min-speedup", o.tune.min_speedup,
-                 "The default stays unless another is that much faster, and by more than the noise")
-      ->check(number_within(1.0, 100.0))
-      ->capture_default_str()
-      ->group("Measuring");
-  app.add_option("--cache", o.cache, "cold: evict the last-level cache before each launch (default); hot")
-      ->check(CLI::IsMember({"cold", "hot"}))
-      ->group("Measuring");
-  app.add_option("--counters", o.counters,
-                 "Hardware counters for the last two of each shape, all candidates, or none")
-      ->check(CLI::IsMember({"finalists", "all", "off"}))
-      ->group("Measuring");
-  app.add_option("--verify-rows", o.tune.run.verify_rows, "Random rows of an output checked against float64")
-      ->check(CLI::Range(1, 1 << 20))
-      ->capture_default_str()
-      ->group("Measuring");
+void setup(Command& command, TuneCommand& o) {
+  setup_axis_options(command, o.axes);
+  command.group("Device");
+  add_device_options(command, o.device, o.threads);
+  command.group("Output");
+  command
+      .option("-o,--output", o.output,
+              "Tuned file to write; rows of other shapes in it stay "
+              "(default: ~/.config/attnprof/tuned.csv, which every command reads)")
+      .type_name("FILE");
+  command
+      .option("--csv", o.csv,
+              "Write every candidate as a row of a sweep to FILE, each verified; - for stdout")
+      .type_name("FILE");
+  command.flag("--any-dtype", o.any_dtype, "Write rows that hold for every dtype, not only the measured one");
+  command.flag("--show", o.show, "Only print the tiles in force on this device, and where each comes from");
+  command.flag("--quiet", o.quiet, "No table, no progress");
+  command.group("Measuring");
+  command
+      .option("--budget", o.budget_s,
+              "Seconds of measuring, all shapes together; compiling comes before and does not count")
+      .within(0.001, 864000.0)
+      .shows_default();
+  command.option("--max-time", o.tune.run.stopping.budget_s, "Seconds for one candidate in one round")
+      .within(0.001, 86400.0)
+      .shows_default();
+  command
+      .option("--min-speedup", o.tune.min_speedup,
+              "The default stays unless another is that much faster, and by more than the noise")
+      .within(1.0, 100.0)
+      .shows_default();
+  command.option("--cache", o.cache, "cold: evict the last-level cache before each launch (default); hot")
+      .one_of({"cold", "hot"});
+  command
+      .option("--counters", o.counters,
+              "Hardware counters for the last two of each shape, all candidates, or none")
+      .one_of({"finalists", "all", "off"});
+  command.option("--verify-rows", o.tune.run.verify_rows, "Random rows of an output checked against float64")
+      .within(1, 1 << 20)
+      .shows_default();
 }
 
 }  // namespace
 
-void add_tune(CLI::App& app, Action& action) {
+void add_tune(CommandLine& line) {
   auto options = std::make_shared<TuneCommand>();
   options->tune.run.verify_rows = 16;  // of each contender, and there are many
-  CLI::App* command = app.add_subcommand("tune",
-                                         "Find the fastest tile, stages and warps for each shape; --tile, "
-                                         "--stages, --warps name the candidates");
-  setup(*command, *options);
-  command->callback([command, options, &action] {
-    action = [command, options] {
-      if (!options->axes.config_file.empty()) apply_config_file(*command, options->axes.config_file);
-      return run_tune(*options);
-    };
+  Command& command = line.add("tune",
+                              "Find the fastest tile, stages and warps for each shape; --tile, "
+                              "--stages, --warps name the candidates");
+  setup(command, *options);
+  command.action([&command, options] {
+    apply_config_file(command, options->axes.config_file);
+    return run_tune(*options);
   });
 }
 

@@ -5,19 +5,8 @@
 #include <filesystem>
 
 #include "core/error.hpp"
-#include "rows/csv.hpp"
 
 namespace attnprof {
-
-CLI::Validator number_within(double low, double high) {
-  return CLI::Validator(
-      [low, high](std::string& text) {
-        const std::optional<double> value = cell_number(text);
-        if (value && *value >= low && *value <= high) return std::string();
-        return fmt::format("'{}' is not a number from {} to {}", text, low, high);
-      },
-      fmt::format("NUMBER in [{} - {}]", low, high));
-}
 
 bool same_file(const std::string& a, const std::string& b) {
   std::error_code ignored;

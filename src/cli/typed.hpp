@@ -1,14 +1,11 @@
 // Checks of what was typed that several commands share.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace attnprof {
-
-/// A finite number in [low, high]. CLI::Range lets "nan" pass, since nothing compares with it.
-CLI::Validator number_within(double low, double high);
 
 /// Two names of one file, which need not exist yet; links and detours are seen through where it does.
 bool same_file(const std::string& a, const std::string& b);

@@ -3,14 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
 #include <unordered_map>
 
 #include "core/error.hpp"
-#include "rows/columns.hpp"
+#include "rows/derived.hpp"
 #include "rows/human.hpp"
+#include "rows/matching.hpp"
 
 namespace attnprof {
 
@@ -131,40 +131,6 @@ void note_alone(Comparison& c) {
                                 differing.empty() ? "" : "; the nearest rows differ in: " + differing));
 }
 
-/// The key without the backend and its threads: what still matches between a GPU and a CPU.
-std::string key_of_any_device(const Row& row) {
-  std::string key;
-  for (const Column& column : columns()) {
-    if (column.is_key && column.name != "device" && column.name != "threads")
-      key += key_part(row.text(column.name)) + '\x1f';
-  }
-  return key;
-}
-
-using KeyOf = std::string (*)(const Row&);
-
-/// Pairs rows of `after` with those of `before` that have the same key and pass `fits`; taken ones are
-/// marked.
-template <class Fits>
-void match(const std::vector<Row>& before, const std::vector<Row>& after, KeyOf key_of, Fits fits,
-           std::vector<bool>& used, std::vector<size_t>& partner) {
-  std::unordered_multimap<std::string, size_t> by_key;
-  for (size_t i = 0; i < before.size(); ++i) {
-    if (!used[i]) by_key.emplace(key_of(before[i]), i);
-  }
-  for (size_t j = 0; j < after.size(); ++j) {
-    if (partner[j] < before.size()) continue;
-    const auto [begin, end] = by_key.equal_range(key_of(after[j]));
-    size_t best = before.size();
-    for (auto at = begin; at != end; ++at) {
-      if (!used[at->second] && fits(before[at->second], after[j])) best = std::min(best, at->second);
-    }
-    if (best == before.size()) continue;
-    used[best] = true;
-    partner[j] = best;
-  }
-}
-
 std::vector<Row> cases_of(const RowFile& file) {
   std::vector<Row> rows;
   std::copy_if(file.rows.begin(), file.rows.end(), std::back_inserter(rows), is_case);
@@ -207,28 +173,21 @@ Comparison compare_files(const RowFile& before, const RowFile& after, bool allow
   c.to_name = after.file;
   c.device_mismatch_allowed = allow_device_mismatch;
   const std::vector<Row> from = cases_of(before), to = cases_of(after);
-  std::vector<bool> used(from.size(), false);
-  std::vector<size_t> partner(to.size(), from.size());
-  const KeyOf own_key = [](const Row& r) { return r.key(); };
-  match(
-      from, to, own_key, [](const Row& a, const Row& b) { return device_difference(a, b).empty(); }, used,
-      partner);
-  const auto other_device = [](const Row& a, const Row& b) { return !device_difference(a, b).empty(); };
-  match(from, to, own_key, other_device, used, partner);
-  match(from, to, key_of_any_device, other_device, used, partner);
-
-  for (size_t j = 0; j < to.size(); ++j) {
-    if (partner[j] == from.size()) {
-      c.only_to.push_back(to[j]);
+  const auto partners = match_rows(from, to, {MatchBy::device, MatchBy::key, MatchBy::key_but_backend});
+  std::vector<bool> paired(from.size(), false);
+  for (size_t i = 0; i < to.size(); ++i) {
+    if (!partners[i]) {
+      c.only_to.push_back(to[i]);
       continue;
     }
-    const Row& mate = from[partner[j]];
-    const std::string difference = device_difference(mate, to[j]);
+    paired[*partners[i]] = true;
+    const Row& mate = from[*partners[i]];
+    const std::string difference = device_difference(mate, to[i]);
     if (c.device_mismatch.empty()) c.device_mismatch = difference;
-    c.pairs.push_back(pair_of(mate, to[j], difference.empty() || allow_device_mismatch));
+    c.pairs.push_back(pair_of(mate, to[i], difference.empty() || allow_device_mismatch));
   }
   for (size_t i = 0; i < from.size(); ++i) {
-    if (!used[i]) c.only_from.push_back(from[i]);
+    if (!paired[i]) c.only_from.push_back(from[i]);
   }
   note_alone(c);
   note_file(c, before);

@@ -69,8 +69,8 @@ std::vector<Mean> geometric_means(const Comparison& comparison);
 /// other.
 Pair pair_of(const Row& from, const Row& to, bool comparable_devices);
 
-/// Why two files have so few rows in common: how the rows that are alone differ from the likest row of the
-/// other file, "seed 1 -> 7" (and " for one" when the values of others differ); "" when there are none.
+/// Why two files have so few rows in common: how the unmatched rows differ from the nearest row of the other
+/// file, "seed 1 -> 7" (and " for one" when the values of others differ); "" when there are none.
 std::string unmatched_reason(const Comparison& comparison);
 
 }  // namespace attnprof

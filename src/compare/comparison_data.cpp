@@ -23,20 +23,13 @@ struct Line {
   const Explained* from_why = nullptr;  ///< of the pair's first row
 };
 
-Cell number_cell(const std::optional<double>& value) {
-  return value ? Cell(*value) : Cell();
-}
-Cell word_cell(std::string_view text) {
-  return text.empty() ? Cell() : Cell(std::string(text));
-}
 /// A cell of the row as it stands in the file: numbers stay numbers.
-Cell own_cell(const Row& row, std::string_view column) {
-  const auto value = row.number(column);
-  if (column == "compute_capability" || !value) return word_cell(row.text(column));
-  return *value == static_cast<double>(static_cast<int64_t>(*value)) ? Cell(static_cast<int64_t>(*value))
-                                                                     : Cell(*value);
+Cell own_cell(const Row& row, const Column& column) {
+  const auto value = column.is_text ? std::nullopt : row.number(column.name);
+  if (!value) return text_cell(row.text(column.name));
+  const auto whole = static_cast<int64_t>(*value);
+  return *value == static_cast<double>(whole) ? Cell(whole) : Cell(*value);
 }
-
 struct DataColumn {
   std::string name;
   std::function<Cell(const Line&)> get;
@@ -46,11 +39,10 @@ void add_case(std::vector<DataColumn>& all) {
   all.push_back({"side", [](const Line& l) { return Cell(std::string(l.side)); }});
   for (const Column& column : columns()) {
     if (!column.is_key) continue;
-    const std::string name(column.name);
-    all.push_back({name, [name](const Line& l) { return own_cell(*l.row, name); }});
+    all.push_back({std::string(column.name), [&column](const Line& l) { return own_cell(*l.row, column); }});
   }
   for (const char* name : {"device_name", "device_uuid", "status"})
-    all.push_back({name, [name](const Line& l) { return word_cell(l.row->text(name)); }});
+    all.push_back({name, [name](const Line& l) { return text_cell(l.row->text(name)); }});
   all.push_back({"line", [](const Line& l) { return Cell(l.row->where()); }});
 }
 
@@ -61,33 +53,33 @@ void add(std::vector<DataColumn>& all, const char* name, Cell (*get)(const Pair&
 
 void add_pair(std::vector<DataColumn>& all) {
   using P = const Pair&;
-  add(all, "from_impl", [](P p) { return word_cell(p.from.text("impl")); });
-  add(all, "from_tile_m", [](P p) { return own_cell(p.from, "tile_m"); });
-  add(all, "from_tile_n", [](P p) { return own_cell(p.from, "tile_n"); });
-  add(all, "from_status", [](P p) { return word_cell(p.from.text("status")); });
+  add(all, "from_impl", [](P p) { return text_cell(p.from.text("impl")); });
+  add(all, "from_tile_m", [](P p) { return own_cell(p.from, *find_column("tile_m")); });
+  add(all, "from_tile_n", [](P p) { return own_cell(p.from, *find_column("tile_n")); });
+  add(all, "from_status", [](P p) { return text_cell(p.from.text("status")); });
   add(all, "from_line", [](P p) { return Cell(p.from.where()); });
-  add(all, "time_from_us", [](P p) { return number_cell(p.time_us.from); });
-  add(all, "time_to_us", [](P p) { return number_cell(p.time_us.to); });
-  add(all, "time_ratio", [](P p) { return number_cell(p.time_us.ratio); });
+  add(all, "time_from_us", [](P p) { return cell_of(p.time_us.from); });
+  add(all, "time_to_us", [](P p) { return cell_of(p.time_us.to); });
+  add(all, "time_ratio", [](P p) { return cell_of(p.time_us.ratio); });
   add(all, "time_ratio_lo",
       [](P p) { return p.time_ratio_interval ? Cell(p.time_ratio_interval->lo) : Cell(); });
   add(all, "time_ratio_hi",
       [](P p) { return p.time_ratio_interval ? Cell(p.time_ratio_interval->hi) : Cell(); });
   add(all, "time_within_noise",
       [](P p) { return p.time_ratio_interval ? Cell(int64_t{p.within_noise}) : Cell(); });
-  add(all, "time_no_ratio", [](P p) { return word_cell(p.time_us.why_no_ratio); });
-  add(all, "hbm_from_bytes", [](P p) { return number_cell(p.hbm_bytes.from); });
-  add(all, "hbm_to_bytes", [](P p) { return number_cell(p.hbm_bytes.to); });
-  add(all, "hbm_ratio", [](P p) { return number_cell(p.hbm_bytes.ratio); });
-  add(all, "hbm_source", [](P p) { return word_cell(p.hbm_bytes.source); });
-  add(all, "hbm_no_ratio", [](P p) { return word_cell(p.hbm_bytes.why_no_ratio); });
-  add(all, "flops_from", [](P p) { return number_cell(p.flops.from); });
-  add(all, "flops_to", [](P p) { return number_cell(p.flops.to); });
-  add(all, "flops_ratio", [](P p) { return number_cell(p.flops.ratio); });
-  add(all, "flops_source", [](P p) { return word_cell(p.flops.source); });
-  add(all, "workspace_from_bytes", [](P p) { return number_cell(p.workspace_bytes.from); });
-  add(all, "workspace_to_bytes", [](P p) { return number_cell(p.workspace_bytes.to); });
-  add(all, "workspace_ratio", [](P p) { return number_cell(p.workspace_bytes.ratio); });
+  add(all, "time_no_ratio", [](P p) { return text_cell(p.time_us.why_no_ratio); });
+  add(all, "hbm_from_bytes", [](P p) { return cell_of(p.hbm_bytes.from); });
+  add(all, "hbm_to_bytes", [](P p) { return cell_of(p.hbm_bytes.to); });
+  add(all, "hbm_ratio", [](P p) { return cell_of(p.hbm_bytes.ratio); });
+  add(all, "hbm_source", [](P p) { return text_cell(p.hbm_bytes.source); });
+  add(all, "hbm_no_ratio", [](P p) { return text_cell(p.hbm_bytes.why_no_ratio); });
+  add(all, "flops_from", [](P p) { return cell_of(p.flops.from); });
+  add(all, "flops_to", [](P p) { return cell_of(p.flops.to); });
+  add(all, "flops_ratio", [](P p) { return cell_of(p.flops.ratio); });
+  add(all, "flops_source", [](P p) { return text_cell(p.flops.source); });
+  add(all, "workspace_from_bytes", [](P p) { return cell_of(p.workspace_bytes.from); });
+  add(all, "workspace_to_bytes", [](P p) { return cell_of(p.workspace_bytes.to); });
+  add(all, "workspace_ratio", [](P p) { return cell_of(p.workspace_bytes.ratio); });
   add(all, "sentence", [](P p) { return Cell(sentence(p)); });
 }
 
@@ -95,13 +87,13 @@ void add_why(std::vector<DataColumn>& all) {
   using A = const Attribution&;
   const auto figure = [&](const char* name, std::optional<double> Attribution::*field) {
     all.push_back(
-        {name, [field](const Line& l) { return l.why ? number_cell(l.why->attribution.*field) : Cell(); }});
+        {name, [field](const Line& l) { return l.why ? cell_of(l.why->attribution.*field) : Cell(); }});
   };
   const auto words = [&](const char* name, std::string (*get)(A)) {
     all.push_back(
-        {name, [get](const Line& l) { return l.why ? word_cell(get(l.why->attribution)) : Cell(); }});
+        {name, [get](const Line& l) { return l.why ? text_cell(get(l.why->attribution)) : Cell(); }});
     all.push_back({fmt::format("from_{}", name), [get](const Line& l) {
-                     return l.from_why ? word_cell(get(l.from_why->attribution)) : Cell();
+                     return l.from_why ? text_cell(get(l.from_why->attribution)) : Cell();
                    }});
   };
   figure("why_hbm_us", &Attribution::hbm_us);
@@ -116,7 +108,7 @@ void add_why(std::vector<DataColumn>& all) {
   words("why_bound", [](A a) { return a.invalid ? std::string("invalid") : std::string(a.bound); });
   words("why", [](A a) { return a.reasoning; });
   all.push_back({"why_ceilings",
-                 [](const Line& l) { return l.why ? word_cell(ceilings_text(l.why->ceilings)) : Cell(); }});
+                 [](const Line& l) { return l.why ? text_cell(ceilings_text(l.why->ceilings)) : Cell(); }});
 }
 
 std::vector<DataColumn> data_columns(bool with_why) {
@@ -151,12 +143,6 @@ std::vector<Line> lines_of(const Comparison& c, const std::vector<Explained>& ex
   return lines;
 }
 
-std::string json_cell(const Cell& cell) {
-  const auto* text = std::get_if<std::string>(&cell);
-  const std::string value = text ? json_string(*text) : cell_text(cell);
-  return value.empty() ? "null" : value;
-}
-
 std::string json_mean(const std::optional<Mean::Of>& mean) {
   if (!mean) return "null";
   return fmt::format("{{\"ratio\":{},\"smallest\":{},\"largest\":{},\"pairs\":{}}}",
@@ -184,13 +170,13 @@ std::string comparison_json(const Comparison& c, const std::vector<Explained>& e
   const std::vector<DataColumn> all = data_columns(!explained.empty());
   std::string text =
       fmt::format("{{\"from\":{},\"to\":{},\"device_mismatch\":{},\n\"rows\":[", json_string(c.from_name),
-                  json_cell(word_cell(c.to_name)), json_cell(word_cell(c.device_mismatch)));
+                  json_value(text_cell(c.to_name)), json_value(text_cell(c.device_mismatch)));
   const char* comma = "\n";
   for (const Line& line : lines_of(c, explained)) {
     std::string cells;
     for (const DataColumn& column : all)
       cells += fmt::format("{}{}:{}", cells.empty() ? "" : ",", json_string(column.name),
-                           json_cell(column.get(line)));
+                           json_value(column.get(line)));
     text += fmt::format("{}{{{}}}", comma, cells);
     comma = ",\n";
   }

@@ -1,52 +1,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "compare/render.hpp"
 #include "compare/words.hpp"
-#include "rows/columns.hpp"
 #include "rows/human.hpp"
 #include "rows/problem_columns.hpp"
 
 namespace attnprof {
 
 namespace {
-
-int64_t whole(const Row& row, std::string_view column) {
-  return static_cast<int64_t>(row.number(column).value_or(0));
-}
-
-/// As much of a record as says which case the row is about, so that its axes are laid out as a sweep's are.
-Record shape_of(const Row& row) {
-  Record r;
-  Problem& p = r.planned.problem;
-  for (const Pass pass : {Pass::fwd, Pass::bwd, Pass::fwd_bwd}) {
-    if (row.text("pass") == to_string(pass)) p.pass = pass;
-  }
-  for (const DType dtype : {DType::fp32, DType::fp16, DType::bf16}) {
-    if (row.text("dtype") == to_string(dtype)) p.dtype = dtype;
-  }
-  p.batch = whole(row, "batch");
-  p.heads = whole(row, "heads");
-  p.kv_heads = whole(row, "kv_heads");
-  p.seqlen_q = whole(row, "seqlen_q");
-  p.seqlen_kv = whole(row, "seqlen_kv");
-  p.head_dim = whole(row, "head_dim");
-  p.causal = row.text("causal") == "1";
-  p.window = whole(row, "window");
-  const double scale = row.number("scale").value_or(0);
-  const bool usual = std::abs(scale * std::sqrt(static_cast<double>(p.head_dim)) - 1) < 1e-9;
-  p.scale = usual ? 0 : scale;
-  p.fill = row.text("fill") == to_string(Fill::zeros) ? Fill::zeros : Fill::normal;
-  p.seed = static_cast<uint64_t>(whole(row, "seed"));
-  r.planned.impl = row.text("impl");
-  r.device.kind = row.text("device") == to_string(DeviceKind::gpu) ? DeviceKind::gpu : DeviceKind::host;
-  r.device.name = row.text("device_name");
-  r.conditions.cache = row.text("cache") == to_string(CacheMode::hot) ? CacheMode::hot : CacheMode::cold;
-  r.conditions.rest = row.number("rest").value_or(0);
-  return r;
-}
 
 /// One side alone still says something: the fused kernel runs where the baseline does not fit.
 std::string time_text(const Pair& pair) {
@@ -97,33 +60,24 @@ std::string common_source(const Comparison& c, Change Pair::*quantity) {
 
 /// Reasons why pairs have no ratio, each once with how many pairs it concerns.
 std::vector<std::string> reasons(const Comparison& c) {
-  std::vector<std::pair<std::string, int>> counts;
-  const auto count = [&](const std::string& what) {
-    const auto at =
-        std::find_if(counts.begin(), counts.end(), [&](const auto& x) { return x.first == what; });
-    if (at == counts.end()) {
-      counts.emplace_back(what, 1);
-    } else {
-      ++at->second;
-    }
-  };
+  Tally counts;
   for (const Pair& pair : c.pairs) {
     const std::string& time = pair.time_us.why_no_ratio;
     const std::string& bytes = pair.hbm_bytes.why_no_ratio;
-    if (!time.empty()) count(time == bytes ? time : "of time: " + time);
-    if (!bytes.empty() && bytes != time) count("of HBM bytes: " + bytes);
+    if (!time.empty()) counts.add(time == bytes ? time : "of time: " + time);
+    if (!bytes.empty() && bytes != time) counts.add("of HBM bytes: " + bytes);
   }
   std::vector<std::string> lines;
-  for (const auto& [what, pairs] : counts)
-    lines.push_back(fmt::format("- no ratio ({} {}): {}", pairs, pairs == 1 ? "pair" : "pairs", what));
+  for (const auto& [what, pairs] : counts.items)
+    lines.push_back(fmt::format("- no ratio ({}): {}", number_of(pairs, "pair"), what));
   return lines;
 }
 
 std::string alone_text(const std::vector<Row>& rows, const std::string& file, size_t width) {
   if (rows.empty()) return "";
   constexpr size_t kShown = 10;
-  std::string text = wrap_to_width(
-      fmt::format("only in {}: {} {}", file, rows.size(), rows.size() == 1 ? "row" : "rows"), width, 2);
+  std::string text =
+      wrap_to_width(fmt::format("only in {}: {}", file, number_of(rows.size(), "row")), width, 2);
   for (size_t i = 0; i < std::min(kShown, rows.size()); ++i) text += "  " + rows[i].label() + "\n";
   if (rows.size() > kShown) text += fmt::format("  and {} more\n", rows.size() - kShown);
   return text;
@@ -227,11 +181,6 @@ std::string comparison_sentences(const Comparison& c, const TableStyle* style) {
     text += style ? wrap_to_width(line, line_limit(*style), 2) : line + "\n";
   }
   return text;
-}
-
-std::string comparison_table(const std::vector<Record>& records, const TableStyle& style) {
-  const Comparison c = compare_within(rows_of(records), "");
-  return c.pairs.empty() ? "" : comparison_table(c, style);
 }
 
 }  // namespace attnprof

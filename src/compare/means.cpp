@@ -6,7 +6,7 @@
 #include <map>
 
 #include "compare/comparison.hpp"
-#include "rows/columns.hpp"
+#include "rows/matching.hpp"
 
 namespace attnprof {
 
@@ -35,22 +35,12 @@ struct Sums {
   LogSum time, bytes, flops;
 };
 
-std::vector<std::string> differing_columns(const Row& a, const Row& b) {
-  std::vector<std::string> names;
-  for (const Column& column : columns()) {
-    if (column.is_key && key_part(a.text(column.name)) != key_part(b.text(column.name)))
-      names.emplace_back(column.name);
-  }
-  return names;
-}
-
 /// "seed 1 -> 7, tile_m none -> 128".
-std::string changes_in(const std::vector<std::string>& names, const Row& from, const Row& to) {
-  const auto cell = [](std::string_view text) { return text.empty() ? std::string_view("none") : text; };
+std::string changes_in(const std::vector<std::string_view>& names, const Row& from, const Row& to) {
   std::string text;
-  for (const std::string& name : names) {
-    text += fmt::format("{}{} {} -> {}", text.empty() ? "" : ", ", name, cell(from.text(name)),
-                        cell(to.text(name)));
+  for (const std::string_view name : names) {
+    text += fmt::format("{}{} {} -> {}", text.empty() ? "" : ", ", name, cell_or_none(from, name),
+                        cell_or_none(to, name));
   }
   return text;
 }
@@ -87,19 +77,13 @@ std::string unmatched_reason(const Comparison& comparison) {
     std::string first;    ///< the values of the first row that differs in these columns
     bool varies = false;  ///< others have other values
   };
-  std::map<std::vector<std::string>, Seen> seen;
-  for (size_t j = 0; j < std::min(kLooked, comparison.only_to.size()); ++j) {
-    std::vector<std::string> fewest;
-    const Row* nearest = nullptr;
-    for (size_t i = 0; i < std::min(kLooked, comparison.only_from.size()); ++i) {
-      const auto names = differing_columns(comparison.only_from[i], comparison.only_to[j]);
-      if (nearest != nullptr && names.size() >= fewest.size()) continue;
-      nearest = &comparison.only_from[i];
-      fewest = names;
-    }
-    if (fewest.empty()) continue;
-    const std::string values = changes_in(fewest, *nearest, comparison.only_to[j]);
-    Seen& same = seen[fewest];
+  std::map<std::vector<std::string_view>, Seen> seen;
+  for (size_t i = 0; i < std::min(kLooked, comparison.only_to.size()); ++i) {
+    const Row& row = comparison.only_to[i];
+    const Nearest nearest = nearest_row(row, comparison.only_from, {}, kLooked);
+    if (nearest.differing.empty()) continue;
+    const std::string values = changes_in(nearest.differing, *nearest.row, row);
+    Seen& same = seen[nearest.differing];
     if (++same.rows == 1) same.first = values;
     same.varies = same.varies || same.first != values;
   }

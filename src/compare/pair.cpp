@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "compare/comparison.hpp"
+#include "rows/derived.hpp"
 
 namespace attnprof {
 

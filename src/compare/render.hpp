@@ -6,7 +6,6 @@
 
 #include "compare/comparison.hpp"
 #include "compare/why.hpp"
-#include "core/record.hpp"
 #include "rows/table.hpp"
 
 namespace attnprof {
@@ -24,9 +23,5 @@ std::string comparison_markdown(const Comparison& comparison, const std::vector<
 std::string comparison_csv(const Comparison& comparison, const std::vector<Explained>& explained);
 /// {"before", "after", "device_mismatch", "rows": [the lines of the CSV], "means": [...], "notes": [...]}.
 std::string comparison_json(const Comparison& comparison, const std::vector<Explained>& explained);
-
-/// The rows of a sweep, compared as those of a file: what `attnprof sweep` prints. "" when there is nothing
-/// to pair.
-std::string comparison_table(const std::vector<Record>& records, const TableStyle& style);
 
 }  // namespace attnprof

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "core/bound.hpp"
-#include "rows/columns.hpp"
+#include "rows/derived.hpp"
 #include "rows/grid.hpp"
 #include "rows/human.hpp"
 
@@ -20,26 +20,8 @@ std::optional<GpuModel> datasheet_of(const Row& row) {
   return match_gpu_model(info);
 }
 
-void fill(std::optional<Ceiling>& ceiling, const std::optional<double>& rate, CeilingSource source) {
-  if (!ceiling && rate && *rate > 0) ceiling = Ceiling{*rate, source};
-}
-
-AttributionInput input_of(const Row& row) {
-  AttributionInput in;
-  in.on_host = row.text("device") == "cpu";
-  in.time_us = resolved_time_us(row);
-  in.kernels_us = row.number("kernels_us");
-  in.gaps_us = row.number("gaps_us");
-  in.launches = row.number("launches");
-  in.hbm_bytes = hbm_bytes(row);
-  in.bytes_source = row.text("bytes_source");
-  if (!in.hbm_bytes) {
-    in.hbm_bytes = row.number("model_hbm_bytes");
-    in.bytes_source = "modelled";
-  }
-  if (const auto flops = executed_flops(row)) in.executed_flops = flops->flops;
-  in.exp_count = row.number("exp_count");
-  return in;
+void fill_from_datasheet(std::optional<Ceiling>& ceiling, double rate) {
+  if (!ceiling && rate > 0) ceiling = Ceiling{rate, CeilingSource::datasheet};
 }
 
 std::string us_cell(const std::optional<double>& us) {
@@ -78,22 +60,17 @@ GridRow grid_row(const Explained& e, const std::string& label) {
 }  // namespace
 
 Ceilings ceilings_of(const Row& row, const GivenCeilings& given) {
-  Ceilings c;
-  fill(c.copy_gbps, given.copy_gbps, CeilingSource::given);
-  fill(c.matrix_tflops, given.matrix_tflops, CeilingSource::given);
-  fill(c.exp_gops, given.exp_gops, CeilingSource::given);
-  fill(c.copy_gbps, row.number("ceiling_copy_gbps"), CeilingSource::measured);
-  fill(c.matrix_tflops, row.number("ceiling_matrix_tflops"), CeilingSource::measured);
-  // Cores have no matrix units: products run at the rate of their multiply-adds.
-  if (row.text("device") == "cpu")
-    fill(c.matrix_tflops, row.number("ceiling_fp32_tflops"), CeilingSource::measured);
-  fill(c.exp_gops, row.number("ceiling_exp_gops"), CeilingSource::measured);
-  fill(c.launch_us, row.number("ceiling_launch_us"), CeilingSource::measured);
+  Ceilings c = measured_ceilings(row);
+  const auto prefer = [](std::optional<Ceiling>& ceiling, const std::optional<double>& rate) {
+    if (rate && *rate > 0) ceiling = Ceiling{*rate, CeilingSource::given};
+  };
+  prefer(c.copy_gbps, given.copy_gbps);
+  prefer(c.matrix_tflops, given.matrix_tflops);
+  prefer(c.exp_gops, given.exp_gops);
   if (const auto gpu = datasheet_of(row)) {
-    fill(c.copy_gbps, gpu->hbm_gbps, CeilingSource::datasheet);
-    fill(c.matrix_tflops, row.text("dtype") == "fp32" ? gpu->fp32_tflops : gpu->bf16_tflops,
-         CeilingSource::datasheet);
-    fill(c.exp_gops, exp_gops(*gpu), CeilingSource::datasheet);
+    fill_from_datasheet(c.copy_gbps, gpu->hbm_gbps);
+    fill_from_datasheet(c.matrix_tflops, row.text("dtype") == "fp32" ? gpu->fp32_tflops : gpu->bf16_tflops);
+    fill_from_datasheet(c.exp_gops, exp_gops(*gpu));
   }
   return c;
 }
@@ -102,7 +79,7 @@ Explained explain(const Row& row, const GivenCeilings& given) {
   Explained e{row, {}, ceilings_of(row, given)};
   const bool part = row.ok() && !row.kernel().empty();  // verified with its launch
   if (row.verified() || part) {
-    e.attribution = attribute(input_of(row), e.ceilings);
+    e.attribution = attribute(attribution_input(row), e.ceilings);
   } else {
     e.attribution.reasoning = "not verified: " + row.why_unverified();
   }
@@ -157,8 +134,7 @@ std::string why_table(const std::vector<Explained>& rows, const TableStyle& styl
   if (datasheet) {
     text += wrap_to_width(
         "datasheet ceilings were not measured and are rarely reached: shares of them are lower than shares "
-        "of "
-        "what `attnprof ceilings` measures (--copy-gbps, --matrix-tflops)",
+        "of what `attnprof ceilings` measures (--copy-gbps, --matrix-tflops)",
         width, 2);
   }
   text += draw_grid(columns, lines, style);
@@ -177,9 +153,9 @@ std::string why_table(const std::vector<Explained>& rows, const TableStyle& styl
   if (without > 0) {
     text += wrap_to_width(
         fmt::format(
-            "{} {} no ceilings: `attnprof ceilings` measures them on that machine; give them as --copy-gbps "
+            "{} no ceilings: `attnprof ceilings` measures them on that machine; give them as --copy-gbps "
             "and --matrix-tflops",
-            without, without == 1 ? "row has" : "rows have"),
+            number_of(without, "row") + (without == 1 ? " has" : " have")),
         width, 2);
   }
   return text;

@@ -2,24 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/error.hpp"
 
 namespace attnprof {
 namespace {
 
 constexpr size_t kMaxCases = 1'000'000;
-
-/// The axis, or the one value that stands for it when it was not given.
-std::vector<int64_t> or_default(const std::vector<int64_t>& axis, int64_t value) {
-  return axis.empty() ? std::vector<int64_t>{value} : axis;
-}
-
-int64_t default_heads(const Axes& axes, int64_t head_dim) {
-  return std::max<int64_t>(1, axes.hidden / head_dim);
-}
-int64_t default_batch(const Axes& axes, int64_t seqlen) {
-  return axes.tokens ? std::max<int64_t>(1, *axes.tokens / seqlen) : 1;
-}
+/// Implementations turn inside the tiles, and outside stages and warps.
+constexpr int kNestingOfImpls = 30;
 
 /// Why a problem makes no sense; "" when it does.
 std::string complaint(const Problem& p) {
@@ -31,66 +23,79 @@ std::string complaint(const Problem& p) {
   }
 }
 
-/// Calls `visit(problem)` for every combination, in the documented order.
-template <class Visit>
-void for_each_problem(const Axes& axes, Visit visit) {
-  Problem p;
-  p.scale = axes.scale;
-  p.fill = axes.fill;
-  p.seed = axes.seed;
-  for (Pass pass : axes.passes)
-    for (DType dtype : axes.dtypes)
-      for (int64_t head_dim : axes.head_dims)
-        for (int64_t heads : or_default(axes.heads, default_heads(axes, head_dim)))
-          for (int64_t kv_heads : or_default(axes.kv_heads, heads))
-            for (int64_t seqlen : axes.seqlens)
-              for (int64_t batch : or_default(axes.batches, default_batch(axes, seqlen)))
-                for (int64_t seqlen_kv : or_default(axes.seqlens_kv, seqlen))
-                  for (int64_t window : axes.windows)
-                    for (bool causal : axes.causal) {
-                      p.pass = pass;
-                      p.dtype = dtype;
-                      p.head_dim = head_dim;
-                      p.heads = heads;
-                      p.kv_heads = kv_heads;
-                      p.seqlen_q = seqlen;
-                      p.seqlen_kv = seqlen_kv;
-                      p.batch = batch;
-                      p.window = window;
-                      p.causal = causal;
-                      visit(p);
-                    }
-}
+/// One loop of the cross product.
+struct Loop {
+  int nesting = 0;
+  const std::vector<const Axis*>* parts = nullptr;  ///< nullptr: the implementations
+  const std::vector<AxisItem>* items = nullptr;     ///< nullptr: the option was not given
+};
+
+/// Runs the loops.
+class CrossProduct {
+ public:
+  explicit CrossProduct(const Axes& axes) : axes_(axes), sizing_{axes.hidden, axes.tokens.value_or(0)} {
+    loops_.push_back({kNestingOfImpls, nullptr, nullptr});
+    size_t cases = axes.impls.size();
+    for (const std::vector<const Axis*>& parts : axis_options()) {
+      const auto given = axes.given.find(parts.front()->option);
+      const std::vector<AxisItem>* items = given == axes.given.end() ? nullptr : &given->second;
+      loops_.push_back({parts.front()->nesting, &parts, items});
+      cases *= items ? items->size() : 1;
+      if (cases > kMaxCases)
+        throw UsageError(fmt::format("the axes make more than {} cases; give fewer values", kMaxCases));
+    }
+    std::stable_sort(loops_.begin(), loops_.end(),
+                     [](const Loop& a, const Loop& b) { return a.nesting < b.nesting; });
+  }
+
+  std::vector<PlannedCase> run() {
+    nest(0);
+    return std::move(cases_);
+  }
+
+ private:
+  void nest(size_t level) {
+    if (level == loops_.size()) {
+      cases_.push_back({case_, complaint(case_.problem)});
+      return;
+    }
+    const Loop& loop = loops_[level];
+    if (loop.parts == nullptr) {
+      for (const std::string& impl : axes_.impls) {
+        case_.impl = impl;
+        nest(level + 1);
+      }
+    } else if (loop.items == nullptr) {
+      for (const Axis* axis : *loop.parts)
+        axis->field.set(case_, axis->follows ? axis->follows(case_, sizing_) : axis->neutral());
+      nest(level + 1);
+    } else {
+      for (const AxisItem& item : *loop.items) {
+        for (size_t part = 0; part < loop.parts->size(); ++part)
+          (*loop.parts)[part]->field.set(case_, item[part]);
+        nest(level + 1);
+      }
+    }
+  }
+
+  const Axes& axes_;
+  Sizing sizing_;
+  std::vector<Loop> loops_;
+  Case case_;
+  std::vector<PlannedCase> cases_;
+};
 
 }  // namespace
 
 std::vector<PlannedCase> expand(const Axes& axes) {
-  if (axes.tokens && !axes.batches.empty()) {
+  if (axes.tokens && axes.given.contains("batch")) {
     throw UsageError("--tokens and --batch contradict each other: batch = tokens / seqlen; give one of them");
   }
-  std::vector<PlannedCase> cases;
-  bool any_valid = false;
-  for_each_problem(axes, [&](const Problem& p) {
-    const std::string invalid = complaint(p);
-    any_valid = any_valid || invalid.empty();
-    for (const auto& [tile_m, tile_n] : axes.tiles) {
-      for (const std::string& impl : axes.impls) {
-        if (cases.size() == kMaxCases) {
-          throw UsageError(fmt::format("the axes make more than {} cases; give fewer values", kMaxCases));
-        }
-        PlannedCase& added = cases.emplace_back();
-        added.planned.problem = p;
-        added.planned.impl = impl;
-        added.planned.config.tile_m = tile_m;
-        added.planned.config.tile_n = tile_n;
-        added.invalid = invalid;
-      }
-    }
-  });
-  if (!any_valid) {
-    throw UsageError(cases.empty() ? "the axes make no case; give --seqlen"
-                                   : "no case makes sense: " + cases.front().invalid);
-  }
+  if (!axes.given.contains("seqlen")) throw UsageError("the axes make no case; give --seqlen");
+  std::vector<PlannedCase> cases = CrossProduct(axes).run();
+  const bool any_valid =
+      std::any_of(cases.begin(), cases.end(), [](const PlannedCase& c) { return c.invalid.empty(); });
+  if (!any_valid && !cases.empty()) throw UsageError("no case makes sense: " + cases.front().invalid);
   return cases;
 }
 

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "core/axis.hpp"
 #include "core/error.hpp"
-#include "core/features.hpp"
 
 namespace attnprof {
 namespace {
@@ -69,6 +69,10 @@ std::unique_ptr<Prepared> Device::bind(const std::vector<Launch>&) {
 }
 
 Unsupported refusal(const Implementation& impl, const Case& c, const DeviceInfo& device) {
+  if (impl.pass != c.problem.pass) {
+    return fmt::format("{} computes {} only, not {}", impl.name, to_string(impl.pass),
+                       to_string(c.problem.pass));
+  }
   std::vector<std::string> missing;
   for (const std::string& feature : features(c)) {
     if (std::find(impl.takes.begin(), impl.takes.end(), feature) == impl.takes.end())
@@ -81,8 +85,8 @@ Unsupported refusal(const Implementation& impl, const Case& c, const DeviceInfo&
   return impl.limits ? impl.limits(c, device) : std::nullopt;
 }
 
-std::unique_ptr<Prepared> prepare(const Implementation& impl, const Case& c, const Tensors& tensors,
-                                  Device& device) {
+std::unique_ptr<Prepared> prepare_case(const Implementation& impl, const Case& c, const Tensors& tensors,
+                                       Device& device) {
   return impl.prepare ? impl.prepare(c, tensors, device)
                       : device.bind(impl.launches(c, device.info(), tensors));
 }
@@ -125,9 +129,10 @@ Implementation composed(const Implementation& forward, const Implementation& bac
   if (!both.launches) {
     both.prepare = [=](const Case& c, const Tensors& t, Device& device) -> std::unique_ptr<Prepared> {
       const Case own = part_of(c, forward, device.info());
-      return std::make_unique<BothPasses>(prepare(forward, own, t, device),
-                                          prepare(backward, part_of(c, backward, device.info()), t, device),
-                                          forward.steps(own, device.info()).size());
+      return std::make_unique<BothPasses>(
+          prepare_case(forward, own, t, device),
+          prepare_case(backward, part_of(c, backward, device.info()), t, device),
+          forward.steps(own, device.info()).size());
     };
   }
   return both;

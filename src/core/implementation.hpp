@@ -98,36 +98,36 @@ class Prepared {
 
 /// A row of the registry, known by name, device and pass. What is left empty has the meaning in its comment.
 struct Implementation {
-  std::string name;                      ///< what --impl accepts and the CSV prints
+  std::string name{};                      ///< what --impl accepts and the CSV prints
   DeviceKind device = DeviceKind::host;  ///< where it runs
   Pass pass = Pass::fwd;                 ///< fwd+bwd is composed of a forward and a backward row
-  std::string summary;                   ///< one line for `attnprof list`
-  /// Features that it can compute beyond a plain forward pass (core/features.hpp): the planner refuses a case
+  std::string summary{};                   ///< one line for `attnprof list`
+  /// Features that it can compute beyond a plain forward pass (core/axis.hpp): the planner refuses a case
   /// that asks for any other.
-  std::vector<std::string_view> takes;
+  std::vector<std::string_view> takes{};
   /// Further limits, of a case whose features it takes; empty: none.
-  std::function<Unsupported(const Case&, const DeviceInfo&)> limits;
+  std::function<Unsupported(const Case&, const DeviceInfo&)> limits{};
   /// Fills every 0 field of `config` with its choice for the problem; empty: it has no tiles.
-  std::function<KernelConfig(const Problem&, const KernelConfig&, const DeviceInfo&)> resolve;
+  std::function<KernelConfig(const Problem&, const KernelConfig&, const DeviceInfo&)> resolve{};
   /// Configurations worth measuring for a problem, all within its limits: what `attnprof tune` chooses from.
   /// Empty: nothing to tune.
-  std::function<std::vector<KernelConfig>(const Problem&, const DeviceInfo&)> candidates;
+  std::function<std::vector<KernelConfig>(const Problem&, const DeviceInfo&)> candidates{};
   /// Scratch memory; empty: none.
-  std::function<int64_t(const Case&, const DeviceInfo&)> workspace_bytes;
+  std::function<int64_t(const Case&, const DeviceInfo&)> workspace_bytes{};
   /// The kernels (host: passes) of one launch, in order, with what each moves and computes. `Case` is
   /// resolved here and below.
-  std::function<std::vector<ModelledStep>(const Case&, const DeviceInfo&)> steps;
+  std::function<std::vector<ModelledStep>(const Case&, const DeviceInfo&)> steps{};
   /// Our own kernels on a GPU: the launches of one case, one for each step. Without tensors (places empty)
   /// the list is the same but for addresses: what is compiled ahead. Throws CaseError for tensors that it
   /// cannot use, naming the tensor.
-  std::function<std::vector<Launch>(const Case&, const DeviceInfo&, const Tensors&)> launches;
+  std::function<std::vector<Launch>(const Case&, const DeviceInfo&, const Tensors&)> launches{};
   /// Everything else (host, libraries): throws CaseError, also for tensors that it cannot use.
-  std::function<std::unique_ptr<Prepared>(const Case&, const Tensors&, Device&)> prepare;
+  std::function<std::unique_ptr<Prepared>(const Case&, const Tensors&, Device&)> prepare{};
   /// Outputs that it does not write, and which are then not verified.
-  std::vector<std::string_view> omits;
+  std::vector<std::string_view> omits{};
   bool materializes = false;  ///< writes S and P to memory, rounded to the dtype: a wider tolerance applies
   /// Whose rows of the tuned table hold here too ("": its own), for variants that share tiles.
-  std::string tuned_as;
+  std::string tuned_as{};
 
   ModelledWork model(const Case& c, const DeviceInfo& d) const { return sum_of(steps(c, d)); }
   int64_t workspace(const Case& c, const DeviceInfo& d) const {
@@ -142,8 +142,8 @@ struct Implementation {
 Unsupported refusal(const Implementation& impl, const Case& c, const DeviceInfo& device);
 
 /// The case bound to its tensors, by `prepare` or from `launches`.
-std::unique_ptr<Prepared> prepare(const Implementation& impl, const Case& c, const Tensors& tensors,
-                                  Device& device);
+std::unique_ptr<Prepared> prepare_case(const Implementation& impl, const Case& c, const Tensors& tensors,
+                                       Device& device);
 
 /// fwd+bwd: both passes in one launch, the forward one with the tile asked for, the backward one with its own
 /// default. They share the workspace, and O and LSE pass from one to the other.

@@ -14,12 +14,6 @@ bool has_backward(const Problem& p) {
   return p.pass != Pass::fwd;
 }
 
-Traffic& operator+=(Traffic& sum, const Traffic& t) {
-  sum.read_bytes += t.read_bytes;
-  sum.write_bytes += t.write_bytes;
-  return sum;
-}
-
 /// Pairs of a query and a block of `block` keys in which the query sees a key.
 int64_t row_visits(const Problem& p, int64_t block) {
   int64_t visits = 0;
@@ -36,16 +30,16 @@ Traffic standard_traffic(const Problem& p) {
   const int64_t s = score_matrix_bytes(p), q = q_bytes(p), kv = kv_bytes(p), o = o_bytes(p);
   Traffic t;
   if (has_forward(p)) {
-    t += {q + kv, s};  // S = Q K^T
-    t += {s, s};       // P = softmax(S)
-    t += {s + kv, o};  // O = P V
+    t += Traffic{q + kv, s};  // S = Q K^T
+    t += Traffic{s, s};       // P = softmax(S)
+    t += Traffic{s + kv, o};  // O = P V
   }
   if (has_backward(p)) {
-    t += {s + o, kv};  // dV = P^T dO
-    t += {o + kv, s};  // dP = dO V^T
-    t += {2 * s, s};   // dS from P and dP
-    t += {s + kv, q};  // dQ = dS K
-    t += {s + q, kv};  // dK = dS^T Q
+    t += Traffic{s + o, kv};  // dV = P^T dO
+    t += Traffic{o + kv, s};  // dP = dO V^T
+    t += Traffic{2 * s, s};   // dS from P and dP
+    t += Traffic{s + kv, q};  // dQ = dS K
+    t += Traffic{s + q, kv};  // dK = dS^T Q
   }
   return t;
 }
@@ -56,10 +50,11 @@ Traffic unfused_traffic(const Problem& p) {
   Traffic t = standard_traffic(p);
   // The scale is a factor of the first product, so it moves nothing.
   if (has_forward(p)) {
-    t += {s, s};  // mask added to the scores; its gradient is the incoming one, so it costs no backward pass
-    t += {s, s + mask};  // dropout: P in, dropped P and its mask out
+    t += Traffic{
+        s, s};  // mask added to the scores; its gradient is the incoming one, so it costs no backward pass
+    t += Traffic{s, s + mask};  // dropout: P in, dropped P and its mask out
   }
-  if (has_backward(p)) t += {s + mask, s};  // dropout
+  if (has_backward(p)) t += Traffic{s + mask, s};  // dropout
   return t;
 }
 
@@ -72,13 +67,13 @@ Traffic flash_traffic(const Problem& p, int64_t onchip_bytes) {
   const int64_t kv = 2 * kv_bytes(p);
   Traffic t;
   if (has_forward(p)) {
-    t += {kv, 0};  // K, V once
-    t +=
-        {row + row + 2 * statistic, row + 2 * statistic};  // Q and O in, O out; row maximum and sum both ways
+    t += Traffic{kv, 0};  // K, V once
+    t += Traffic{row + row + 2 * statistic,
+                 row + 2 * statistic};  // Q and O in, O out; row maximum and sum both ways
   }
   if (has_backward(p)) {
-    t += {kv, kv};                              // K, V in; dK, dV out
-    t += {3 * row + row + 2 * statistic, row};  // Q, O, dO and dQ in, dQ out; row maximum and sum in
+    t += Traffic{kv, kv};                              // K, V in; dK, dV out
+    t += Traffic{3 * row + row + 2 * statistic, row};  // Q, O, dO and dQ in, dQ out; row maximum and sum in
   }
   return t;
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/axis.hpp"
 #include "core/error.hpp"
 
 namespace attnprof {
@@ -81,16 +82,13 @@ std::string_view to_string(DType t) {
 }
 
 std::string_view to_string(Fill f) {
-  return f == Fill::normal ? "normal" : "zeros";
-}
-
-std::string describe(const Problem& p) {
-  std::string text = fmt::format("{} {} B{} H{}/{} Nq{} Nkv{} d{}", to_string(p.pass), to_string(p.dtype),
-                                 p.batch, p.heads, p.kv_heads, p.seqlen_q, p.seqlen_kv, p.head_dim);
-  if (p.causal) text += " causal";
-  if (p.window > 0) text += fmt::format(" window {}", p.window);
-  if (p.scale != 0.0) text += fmt::format(" scale {}", p.scale);
-  return text;
+  switch (f) {
+    case Fill::normal:
+      return "normal";
+    case Fill::zeros:
+      return "zeros";
+  }
+  return "?";
 }
 
 void validate(const Problem& p) {

@@ -82,7 +82,7 @@ std::string_view to_string(Pass p);   // "fwd", "bwd", "fwd+bwd"
 std::string_view to_string(DType t);  // "fp32", "fp16", "bf16"
 std::string_view to_string(Fill f);   // "normal", "zeros"
 
-/// One line for messages: "fwd bf16 B2 H16/16 Nq1024 Nkv1024 d64 causal".
+/// One line for messages: "bf16 b2 h16 s1k d64 causal" (problem_label in core/axis.hpp).
 std::string describe(const Problem& p);
 
 /// Throws UsageError naming the field and the rule it breaks: sizes below 1, kv_heads that do not divide

@@ -22,18 +22,6 @@ int64_t element_bytes(const Problem& p, int64_t heads, int64_t seqlen, int64_t w
   return p.batch * heads * seqlen * width * dtype_bytes(p.dtype);
 }
 
-Traffic forward_traffic(const Problem& p) {
-  return {.read_bytes = q_bytes(p) + 2 * kv_bytes(p),  // Q, K, V
-          .write_bytes = o_bytes(p) + lse_bytes(p)};   // O, LSE
-}
-
-Traffic backward_traffic(const Problem& p) {
-  return {.read_bytes = q_bytes(p) + 2 * kv_bytes(p)     // Q, K, V
-                        + 2 * o_bytes(p)                 // O, dO
-                        + lse_bytes(p),                  // LSE
-          .write_bytes = q_bytes(p) + 2 * kv_bytes(p)};  // dQ, dK, dV
-}
-
 /// Multiply-adds per visible pair and column: one for each matrix product of the pass.
 int64_t products(Pass pass) {
   constexpr int64_t kForward = 2;   // S = Q K^T, O = P V
@@ -52,14 +40,13 @@ int64_t products(Pass pass) {
 }  // namespace
 
 int64_t visible_pairs(const Problem& p) {
-  // Row i sees [clamp(i + b), clamp(i + e)) with b < e (see visible_keys), and clamping keeps their order:
-  // the sum over rows is the difference of two sums that have closed forms.
-  const int64_t shift = p.seqlen_kv - p.seqlen_q;
-  const int64_t w = p.window > 0 ? std::min(p.window, p.seqlen_q + p.seqlen_kv) : p.seqlen_q + p.seqlen_kv;
-  const int64_t end_shift = p.causal ? shift + 1 : shift + w;
-  const int64_t begin_shift = shift - w + 1;
-  return sum_of_clamped(p.seqlen_q, end_shift, p.seqlen_kv) -
-         sum_of_clamped(p.seqlen_q, begin_shift, p.seqlen_kv);
+  // Row i sees [clamp(i + b), clamp(i + e)) with b < e (core/mask.hpp), and clamping keeps their order: the
+  // sum over rows is the difference of two sums that have closed forms. A mask that is not there is a window
+  // that no distance reaches.
+  Mask<int64_t> mask = mask_of(p);
+  if (!mask.windowed) mask.window = p.seqlen_q + p.seqlen_kv;
+  return sum_of_clamped(p.seqlen_q, unclipped_end<int64_t>(mask, 0), p.seqlen_kv) -
+         sum_of_clamped(p.seqlen_q, unclipped_begin<int64_t>(mask, 0), p.seqlen_kv);
 }
 
 int64_t algorithmic_flops(const Problem& p) {
@@ -67,19 +54,19 @@ int64_t algorithmic_flops(const Problem& p) {
 }
 
 Traffic compulsory_traffic(const Problem& p) {
-  const Traffic forward = forward_traffic(p);
-  const Traffic backward = backward_traffic(p);
-  switch (p.pass) {
-    case Pass::fwd:
-      return forward;
-    case Pass::bwd:
-      return backward;
-    case Pass::fwd_bwd:
-      // dO comes from what follows the forward pass, so the two cannot be fused: each reads and writes its
-      // own.
-      return {forward.read_bytes + backward.read_bytes, forward.write_bytes + backward.write_bytes};
+  if (p.pass == Pass::fwd_bwd) {
+    // dO comes from what follows the forward pass, so the two cannot be fused: each reads and writes its own.
+    Problem part = p;
+    part.pass = Pass::fwd;
+    Traffic sum = compulsory_traffic(part);
+    part.pass = Pass::bwd;
+    sum += compulsory_traffic(part);
+    return sum;
   }
-  return {};
+  Traffic traffic;
+  for (const TensorSpec& tensor : tensors_of(p))
+    (tensor.output ? traffic.write_bytes : traffic.read_bytes) += tensor.bytes();
+  return traffic;
 }
 
 int64_t q_bytes(const Problem& p) {

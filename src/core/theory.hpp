@@ -16,8 +16,7 @@ int64_t visible_pairs(const Problem& p);
 /// fwd: QK^T and PV, 4 * batch * heads * head_dim * pairs. bwd: dV, dP, dQ, dK and the recomputed S: 10 * ...
 int64_t algorithmic_flops(const Problem& p);
 
-/// Compulsory HBM bytes: every operand read once and every result written once. fwd reads Q, K, V and writes
-/// O, LSE.
+/// Compulsory HBM bytes: every input read once and every output written once (core/tensors.hpp).
 Traffic compulsory_traffic(const Problem& p);
 
 /// Bytes of one tensor of the problem.

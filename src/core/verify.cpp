@@ -13,15 +13,16 @@
 
 #include "core/fill.hpp"
 #include "core/reference.hpp"
+#include "core/tensors.hpp"
 
 namespace attnprof {
 namespace {
 
 /// A sampled row: which head of batch * heads, and which query.
-struct Row {
+struct SampledRow {
   int64_t head;
   int64_t query;
-  bool operator<(const Row& o) const { return head != o.head ? head < o.head : query < o.query; }
+  bool operator<(const SampledRow& o) const { return head != o.head ? head < o.head : query < o.query; }
 };
 
 std::string place(const Problem& p, int64_t element) {
@@ -44,13 +45,13 @@ bool finite_bits(const void* data, DType t, int64_t index) {
 }
 
 /// First element of O that is NaN or infinite.
-std::optional<int64_t> first_not_finite(const Problem& p, const TensorReader& tensors) {
+std::optional<int64_t> first_not_finite(const Problem& p, const ReadTensor& read) {
   constexpr int64_t kChunk = 1 << 22;
   const int64_t count = p.batch * p.heads * p.seqlen_q * p.head_dim;
   std::vector<char> chunk(static_cast<size_t>(std::min(kChunk, count) * dtype_bytes(p.dtype)));
   for (int64_t offset = 0; offset < count; offset += kChunk) {
     const int64_t n = std::min(kChunk, count - offset);
-    tensors.o(chunk.data(), offset, n);
+    read("o", chunk.data(), offset, n);
     bool clean = true;
     for (int64_t i = 0; i < n; ++i) clean = clean & finite_bits(chunk.data(), p.dtype, i);
     if (clean) continue;
@@ -63,12 +64,12 @@ std::optional<int64_t> first_not_finite(const Problem& p, const TensorReader& te
 
 /// Every row when there are few; else random ones of at most eight heads, plus those where masks begin and
 /// end.
-std::set<Row> sample_rows(const Problem& p, const VerifyOptions& options) {
+std::set<SampledRow> sample_rows(const Problem& p, const VerifyOptions& options) {
   constexpr int64_t kMaxHeads = 8;
   const int64_t heads = p.batch * p.heads;
   const double flops_per_row = 4.0 * static_cast<double>(p.head_dim) * static_cast<double>(p.seqlen_kv);
   const int64_t affordable = std::max<int64_t>(8, static_cast<int64_t>(options.max_flops / flops_per_row));
-  std::set<Row> rows;
+  std::set<SampledRow> rows;
   if (heads * p.seqlen_q <= std::min(4 * options.max_rows, affordable)) {
     for (int64_t h = 0; h < heads; ++h) {
       for (int64_t i = 0; i < p.seqlen_q; ++i) rows.insert({h, i});
@@ -97,10 +98,10 @@ std::set<Row> sample_rows(const Problem& p, const VerifyOptions& options) {
 }
 
 /// Reads `count` elements and widens them to float, which is exact.
-std::vector<float> read_wide(const std::function<void(void*, int64_t, int64_t)>& read, DType t,
-                             int64_t offset, int64_t count) {
+std::vector<float> read_wide(const ReadTensor& read, std::string_view tensor, DType t, int64_t offset,
+                             int64_t count) {
   std::vector<char> stored(static_cast<size_t>(count * dtype_bytes(t)));
-  read(stored.data(), offset, count);
+  read(tensor, stored.data(), offset, count);
   std::vector<float> wide(static_cast<size_t>(count));
   for (int64_t i = 0; i < count; ++i) wide[static_cast<size_t>(i)] = load_element(stored.data(), t, i);
   return wide;
@@ -108,7 +109,7 @@ std::vector<float> read_wide(const std::function<void(void*, int64_t, int64_t)>&
 
 /// What is compared for one row. Filled by threads, judged in order afterwards.
 struct Checked {
-  Row row{};
+  SampledRow row{};
   std::vector<float> q, o;
   float lse = 0;
   ReferenceRow reference;
@@ -196,33 +197,42 @@ struct Judge {
   }
 };
 
+/// Outputs of the pass that the implementation writes and no reference below is for; "" when there are none.
+std::string unreferenced(const Problem& p, const VerifyOptions& options) {
+  for (const TensorSpec& tensor : tensors_of(p)) {
+    const bool omitted =
+        std::find(options.omits.begin(), options.omits.end(), tensor.name) != options.omits.end();
+    if (tensor.output && !omitted && tensor.name != "o" && tensor.name != "lse")
+      return std::string(tensor.name);
+  }
+  return "";
+}
+
 }  // namespace
 
-VerifyResult verify(const Problem& p, const TensorReader& tensors, const VerifyOptions& options) {
+VerifyResult verify(const Problem& p, const ReadTensor& read, const VerifyOptions& options) {
   VerifyResult result;
   result.tolerance = tolerance(p, options.materialized);
-  std::set<Row> rows = sample_rows(p, options);
-  const std::optional<int64_t> bad = first_not_finite(p, tensors);
+  std::set<SampledRow> rows = sample_rows(p, options);
+  const std::optional<int64_t> bad = first_not_finite(p, read);
   if (bad) rows.insert({*bad / p.head_dim / p.seqlen_q, *bad / p.head_dim % p.seqlen_q});
 
+  const bool with_lse = std::find(options.omits.begin(), options.omits.end(), "lse") == options.omits.end();
   std::map<int64_t, std::vector<Checked>> by_kv_head;
-  for (const Row& row : rows) {
+  for (const SampledRow& row : rows) {
     Checked c;
     c.row = row;
     const int64_t flat = row.head * p.seqlen_q + row.query;
-    c.q = read_wide(tensors.q, p.dtype, flat * p.head_dim, p.head_dim);
-    c.o = read_wide(tensors.o, p.dtype, flat * p.head_dim, p.head_dim);
-    if (tensors.lse) tensors.lse(&c.lse, flat, 1);
+    c.q = read_wide(read, "q", p.dtype, flat * p.head_dim, p.head_dim);
+    c.o = read_wide(read, "o", p.dtype, flat * p.head_dim, p.head_dim);
+    if (with_lse) read("lse", &c.lse, flat, 1);
     by_kv_head[kv_head_of(p, row.head)].push_back(std::move(c));
   }
-  Judge judge{.p = p,
-              .materialized = options.materialized,
-              .with_lse = static_cast<bool>(tensors.lse),
-              .complaint = {}};
+  Judge judge{.p = p, .materialized = options.materialized, .with_lse = with_lse, .complaint = {}};
   for (auto& [kv_head, checked] : by_kv_head) {
     const int64_t count = p.seqlen_kv * p.head_dim;
-    const std::vector<float> k = read_wide(tensors.k, p.dtype, kv_head * count, count);
-    const std::vector<float> v = read_wide(tensors.v, p.dtype, kv_head * count, count);
+    const std::vector<float> k = read_wide(read, "k", p.dtype, kv_head * count, count);
+    const std::vector<float> v = read_wide(read, "v", p.dtype, kv_head * count, count);
     compute_references(p, checked, k.data(), v.data());
     for (const Checked& c : checked) judge.judge(c);
   }
@@ -234,6 +244,8 @@ VerifyResult verify(const Problem& p, const TensorReader& tensors, const VerifyO
     judge.complaint = fmt::format("relative error {:.3g} over {} rows is above {:.3g}", result.rel_err,
                                   result.rows_checked, result.tolerance);
   }
+  if (const std::string tensor = unreferenced(p, options); judge.complaint.empty() && !tensor.empty())
+    judge.complaint = fmt::format("there is no reference for {}: it was not checked", tensor);
   if (judge.complaint.empty()) judge.complaint = unverifiable(p, options.materialized).value_or("");
   result.message = judge.complaint;
   result.passed = judge.complaint.empty();

@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/problem.hpp"
@@ -27,24 +28,23 @@ double tolerance(const Problem& p, bool materialized);
 /// result by half of it or more. Nothing when it can be checked.
 std::optional<std::string> unverifiable(const Problem& p, bool materialized);
 
-/// Gives the verifier access to tensors wherever they live. Offsets and counts in elements.
-struct TensorReader {
-  std::function<void(void*dst, int64_t offset, int64_t count)> q, k, v, o;
-  std::function<void(float* dst, int64_t offset, int64_t count)> lse;  ///< empty: LSE not checked
-};
+/// Gives the verifier access to tensors wherever they live. `offset` and `count` in elements of the tensor.
+using ReadTensor = std::function<void(std::string_view tensor, void* dst, int64_t offset, int64_t count)>;
 
 struct VerifyOptions {
   int64_t max_rows = 64;   ///< rows checked; all of them when the problem has at most four times as many
   double max_flops = 2e9;  ///< cap on the reference's own work
   bool materialized = false;
+  std::vector<std::string_view> omits{};  ///< outputs that are not written, and so not checked
   uint64_t seed = 7;
 };
 
-/// Checks that every element of O is finite (the runner fills O with NaN first, so a row that no kernel wrote
-/// is found), then a sample of rows (all of a small problem; else random ones of a few heads, with the first
-/// and last row of the first and last head and the rows where visibility begins) against reference_row: each
+/// Walks the outputs of tensors_of(p): an output that there is no reference for is never right. O: every
+/// element has to be finite (the runner fills outputs with NaN first, so a row that no kernel wrote is
+/// found), then a sample of rows (all of a small problem; else random ones of a few heads, with the first and
+/// last row of the first and last head and the rows where visibility begins) against reference_row: each
 /// element against its hard bound, all together against tolerance(), LSE included. NaN never passes: in the
 /// result only, in the reference only, and in both are distinct messages naming the first index.
-VerifyResult verify(const Problem& p, const TensorReader& tensors, const VerifyOptions& options);
+VerifyResult verify(const Problem& p, const ReadTensor& read, const VerifyOptions& options);
 
 }  // namespace attnprof

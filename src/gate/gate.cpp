@@ -5,7 +5,9 @@
 #include <algorithm>
 
 #include "core/stats.hpp"
+#include "gate/cases.hpp"
 #include "gate/gate_times.hpp"
+#include "rows/derived.hpp"
 #include "rows/human.hpp"
 #include "rows/matching.hpp"
 
@@ -118,7 +120,7 @@ class Gate {
     Finding& f = add(row, Subject::missing, "missing", Outcome::regression);
     f.reason = "not in the new file";
     if (hints_++ >= kHintsAtMost) return;
-    const std::string nearest = nearest_row(row, unmatched);
+    const std::string nearest = nearest_case(row, unmatched);
     if (!nearest.empty()) f.reason = nearest;
   }
 

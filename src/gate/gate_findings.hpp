@@ -1,4 +1,4 @@
-// The findings of a gate by what they mean to the reader. Inside src/compare.
+// The findings of a gate by what they mean to the reader. Inside src/gate.
 #pragma once
 
 #include <vector>

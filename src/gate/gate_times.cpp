@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "core/stats.hpp"
+#include "rows/derived.hpp"
 #include "rows/human.hpp"
-#include "rows/table.hpp"
 
 namespace attnprof {
 

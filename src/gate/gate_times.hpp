@@ -1,12 +1,12 @@
-// The gate's times: from rows to TimeCases, and from verdicts to findings. Inside src/compare.
+// The gate's times: from rows to TimeCases, and from verdicts to findings. Inside src/gate.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "gate/cases.hpp"
 #include "gate/gate.hpp"
-#include "rows/matching.hpp"
 
 namespace attnprof {
 

@@ -49,7 +49,7 @@ Side side_of(const std::vector<RunTime>& runs) {
 }
 
 /// One case on its way to a verdict.
-struct Comparison {
+struct Evidence {
   Side before, after;
   double change = 0;                     ///< logarithm of the ratio
   double allowance = 0;                  ///< part of it that the clock explains, with its sign
@@ -64,8 +64,8 @@ double interval_sd(const Side& before, const Side& after) {
 }
 
 /// `typical_sd`: median over the cases of interval_sd.
-Comparison compare(const TimeCase& c, const Side& before, const Side& after, double typical_sd) {
-  Comparison r;
+Evidence evidence_of(const TimeCase& c, const Side& before, const Side& after, double typical_sd) {
+  Evidence r;
   r.before = before;
   r.after = after;
   r.change = r.after.log_time - r.before.log_time;
@@ -90,16 +90,16 @@ struct RunNoise {
 
 /// Degrees of freedom for the tails, when runs scatter `factor` times as much as expected: from kTailDf down
 /// to kWildTailDf at twice as much, or where twice kCalmNoise is expected: of a busy CPU.
-double tail_df(double factor, const std::vector<Comparison>& all) {
+double tail_df(double factor, const std::vector<Evidence>& all) {
   std::vector<double> floors;
-  for (const Comparison& c : all) floors.push_back(c.floor_sd);
+  for (const Evidence& c : all) floors.push_back(c.floor_sd);
   const double wildness = std::max(factor, stats::median(floors) / kCalmNoise);
   return std::clamp(kTailDf - (kTailDf - kWildTailDf) * (wildness - 1), kWildTailDf, kTailDf);
 }
 
-std::vector<RunNoise> noise_from_repeats(const std::vector<Comparison>& all) {
+std::vector<RunNoise> noise_from_repeats(const std::vector<Evidence>& all) {
   std::vector<noise::Variance> variances;  // in units of what was expected
-  for (const Comparison& c : all) {
+  for (const Evidence& c : all) {
     const int df = c.before.df + c.after.df;
     const double squares = c.before.squares + c.after.squares;
     variances.push_back({df > 0 ? squares / df / (c.expected_sd * c.expected_sd) : 0, df});
@@ -121,10 +121,9 @@ std::vector<RunNoise> noise_from_repeats(const std::vector<Comparison>& all) {
   return result;
 }
 
-std::vector<RunNoise> noise_from_scatter(const std::vector<Comparison>& all, NoiseSource& source) {
+std::vector<RunNoise> noise_from_scatter(const std::vector<Evidence>& all, NoiseSource& source) {
   std::vector<double> z;
-  for (const Comparison& c : all)
-    z.push_back((c.change - c.allowance) / (c.expected_sd * std::sqrt(c.share)));
+  for (const Evidence& c : all) z.push_back((c.change - c.allowance) / (c.expected_sd * std::sqrt(c.share)));
   // The bulk of a wide-tailed distribution is narrower than its standard deviation: 0.78 of it for Student's
   // with kWildTailDf. Where nothing is wider than expected, nothing is added.
   const double bulk = noise::bulk_scatter(z);
@@ -132,7 +131,7 @@ std::vector<RunNoise> noise_from_scatter(const std::vector<Comparison>& all, Noi
   source = factor > 1 ? NoiseSource::scatter : NoiseSource::assumed;
   const double df = tail_df(factor, all);
   std::vector<RunNoise> result;
-  for (const Comparison& c : all) result.push_back({c.expected_sd * factor, df});
+  for (const Evidence& c : all) result.push_back({c.expected_sd * factor, df});
   return result;
 }
 
@@ -161,10 +160,11 @@ TimeJudgement judge_times(const std::vector<TimeCase>& cases, double alpha) {
     interval_sds.push_back(interval_sd(before.back(), after.back()));
   }
   const double typical_sd = stats::median(interval_sds);
-  std::vector<Comparison> all;
-  for (size_t i = 0; i < cases.size(); ++i) all.push_back(compare(cases[i], before[i], after[i], typical_sd));
+  std::vector<Evidence> all;
+  for (size_t i = 0; i < cases.size(); ++i)
+    all.push_back(evidence_of(cases[i], before[i], after[i], typical_sd));
   const bool repeats =
-      std::any_of(all.begin(), all.end(), [](const Comparison& c) { return c.before.df + c.after.df > 0; });
+      std::any_of(all.begin(), all.end(), [](const Evidence& c) { return c.before.df + c.after.df > 0; });
   judgement.source = NoiseSource::repeats;
   const std::vector<RunNoise> noise =
       repeats ? noise_from_repeats(all) : noise_from_scatter(all, judgement.source);

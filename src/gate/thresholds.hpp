@@ -69,7 +69,7 @@ struct AxisMatch {
 struct Override {
   std::vector<AxisMatch> axes;
   LimitChanges changes;
-  std::string where{};  ///< "FILE:LINE" of its [[override]]
+  std::string where{};  ///< "FILE:LINE:COLUMN" of its [[override]]
   bool matches(const Row& row) const;
 };
 
@@ -85,15 +85,15 @@ struct Thresholds {
 };
 
 /// A sentence for each override that matches no row of `files`: it is there for a case, so its axes are
-/// mistyped or the case is gone. "t.toml:7: this [[override]] matches no row: none has impl 'flahs3'".
+/// mistyped or the case is gone. "t.toml:7:1: this [[override]] matches no row: none has impl 'flahs3'".
 std::vector<std::string> unmatched_overrides(const Thresholds& thresholds,
                                              const std::vector<const RowFile*>& files);
 
 /// Reads a TOML file: keys `time_pct`, `noise_pct`, `bytes_pct`, `flops_pct`, `workspace_pct`, `alpha`, and
 /// each subject's name with a policy ("fail", "warn", "ignore"); tables `[[override]]` with axis columns as
 /// keys (a word, a number, a list, or an inclusive range such as "512:4k" or "8k:") and any of those but
-/// alpha. Throws UsageError "FILE:LINE: key 'x': ..." for what is unknown (naming the nearest key that is
-/// known), of the wrong type, or out of range.
+/// alpha. Throws UsageError "FILE:LINE:COLUMN: key 'x': ..." for what is unknown (naming the nearest key that
+/// is known), of the wrong type, or out of range.
 Thresholds read_thresholds(const std::string& path);
 Thresholds parse_thresholds(std::string_view text, const std::string& file);
 

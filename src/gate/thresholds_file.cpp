@@ -1,17 +1,14 @@
-// The thresholds' TOML file, read with toml++.
+// The thresholds' TOML file.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <toml++/toml.h>
 #include <algorithm>
-#include <cmath>
 #include <limits>
-#include <numeric>
-#include <sstream>
 
 #include "core/axes.hpp"
 #include "core/error.hpp"
 #include "core/file_io.hpp"
+#include "core/toml_file.hpp"
 #include "gate/thresholds.hpp"
 #include "rows/columns.hpp"
 
@@ -19,38 +16,42 @@ namespace attnprof {
 
 namespace {
 
-/// Insertions, deletions and replacements that turn one word into the other (Levenshtein).
-size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
-    }
-  }
-  return row.back();
+struct NamedLimit {
+  std::string_view name;
+  std::optional<double> LimitChanges::*value;
+};
+constexpr NamedLimit kLimits[] = {{"time_pct", &LimitChanges::time_pct},
+                                  {"noise_pct", &LimitChanges::noise_pct},
+                                  {"bytes_pct", &LimitChanges::bytes_pct},
+                                  {"flops_pct", &LimitChanges::flops_pct},
+                                  {"workspace_pct", &LimitChanges::workspace_pct}};
+
+/// As a message quotes it: 'flash3', 4096, ['1k', '2k'].
+std::string quoted(const TomlNode& node) {
+  if (const auto* text = node.as<std::string>()) return fmt::format("'{}'", *text);
+  const TomlArray* array = node.as<TomlArray>();
+  if (array == nullptr) return node.text().value_or("");
+  std::vector<std::string> items;
+  for (const TomlNode& item : array->items) items.push_back(quoted(item));
+  return fmt::format("[{}]", fmt::join(items, ", "));
 }
 
 class Reader {
  public:
-  explicit Reader(std::string file) : file_(std::move(file)) {}
+  explicit Reader(const TomlFile& file) : file_(file) {}
 
-  Thresholds read(const toml::table& table) {
+  Thresholds read() {
     Thresholds thresholds;
     LimitChanges changes;
-    for (const auto& [key, node] : table) {
-      if (key == "override") {
-        thresholds.overrides = overrides(key, node);
-      } else if (key == "alpha") {
-        thresholds.alpha = number(key, node);
+    for (const TomlNode& node : file_.entries()) {
+      if (node.key == "override") {
+        thresholds.overrides = overrides(node);
+      } else if (node.key == "alpha") {
+        thresholds.alpha = number(node);
         if (*thresholds.alpha <= 0 || *thresholds.alpha > 0.5)
-          fail(key, "is a chance: above 0 and at most 0.5");
-      } else if (!limit(key, node, changes)) {
-        unknown(key, {"alpha", "override"});
+          file_.fail(node, "is a chance: above 0 and at most 0.5");
+      } else if (!limit(node, changes)) {
+        unknown(node, {"alpha", "override"});
       }
     }
     changes.apply_to(thresholds.global);
@@ -58,141 +59,123 @@ class Reader {
   }
 
  private:
-  [[noreturn]] void fail(const toml::key& key, const std::string& what) const {
-    throw UsageError(fmt::format("{}:{}: key '{}': {}", file_, key.source().begin.line, key.str(), what));
-  }
-
-  static std::vector<std::string_view> axis_columns() {
-    std::vector<std::string_view> names;
+  static std::vector<std::string> axis_columns() {
+    std::vector<std::string> names;
     for (const Column& column : columns()) {
-      if (column.is_key) names.push_back(column.name);
+      if (column.is_key) names.emplace_back(column.name);
     }
     return names;
   }
 
-  [[noreturn]] void unknown(const toml::key& key, std::vector<std::string_view> known) const {
-    for (const std::string_view name : {"time_pct", "noise_pct", "bytes_pct", "flops_pct", "workspace_pct"})
-      known.push_back(name);
-    for (const Subject subject : kSubjects) known.push_back(to_string(subject));
-    const std::string_view word = key.str();
-    const auto nearest = *std::min_element(known.begin(), known.end(), [word](auto a, auto b) {
-      return edit_distance(word, a) < edit_distance(word, b);
-    });
+  [[noreturn]] void unknown(const TomlNode& node, std::vector<std::string> known) const {
     const auto axes = axis_columns();
-    const bool axis = std::find(axes.begin(), axes.end(), word) != axes.end();
-    fail(key, axis ? "axes belong into an [[override]] table"
-                   : fmt::format("is not known; the nearest that is: '{}'", nearest));
+    if (std::find(axes.begin(), axes.end(), node.key) != axes.end())
+      file_.fail(node, "axes belong in an [[override]] table");
+    for (const NamedLimit& limit : kLimits) known.emplace_back(limit.name);
+    for (const Subject subject : kSubjects) known.emplace_back(to_string(subject));
+    file_.unknown_key(node, known);
   }
 
-  double number(const toml::key& key, const toml::node& node) const {
-    const auto value = node.value<double>();
-    if (!node.is_number() || !value || !std::isfinite(*value)) fail(key, "takes a number, such as 2.5");
+  double number(const TomlNode& node) const {
+    const std::optional<double> value = node.number();
+    if (!value) file_.fail(node, "takes a number, such as 2.5");
     return *value;
   }
 
-  /// Sets what `key` names; false when it names no limit and no subject.
-  bool limit(const toml::key& key, const toml::node& node, LimitChanges& changes) const {
-    struct Named {
-      std::string_view name;
-      std::optional<double> LimitChanges::*value;
-    };
-    for (const Named& n : {Named{"time_pct", &LimitChanges::time_pct},
-                           {"noise_pct", &LimitChanges::noise_pct},
-                           {"bytes_pct", &LimitChanges::bytes_pct},
-                           {"flops_pct", &LimitChanges::flops_pct},
-                           {"workspace_pct", &LimitChanges::workspace_pct}}) {
-      if (key != n.name) continue;
-      const double percent = number(key, node);
-      if (percent < 0 || percent > 1000) fail(key, "is a percentage from 0 to 1000");
-      changes.*n.value = percent;
+  /// Sets what the key names; false when it names no limit and no subject.
+  bool limit(const TomlNode& node, LimitChanges& changes) const {
+    for (const NamedLimit& named : kLimits) {
+      if (node.key != named.name) continue;
+      const double percent = number(node);
+      if (percent < 0 || percent > 1000) file_.fail(node, "is a percentage from 0 to 1000");
+      changes.*named.value = percent;
       return true;
     }
     for (const Subject subject : kSubjects) {
-      if (key != to_string(subject)) continue;
-      const auto word = node.value<std::string_view>();
+      if (node.key != to_string(subject)) continue;
+      const auto* word = node.as<std::string>();
       for (const Policy policy : {Policy::fail, Policy::warn, Policy::ignore}) {
         if (word && *word == to_string(policy)) {
           changes.policy[static_cast<size_t>(subject)] = policy;
           return true;
         }
       }
-      fail(key, "takes \"fail\", \"warn\" or \"ignore\"");
+      file_.fail(node, "takes \"fail\", \"warn\" or \"ignore\"");
     }
     return false;
   }
 
-  std::vector<Override> overrides(const toml::key& key, const toml::node& node) const {
-    const toml::array* tables = node.as_array();
-    if (tables == nullptr || !tables->is_homogeneous(toml::node_type::table))
-      fail(key, "is a list of tables: write [[override]]");
+  std::vector<Override> overrides(const TomlNode& node) const {
+    const TomlArray* tables = node.as<TomlArray>();
+    if (tables == nullptr) file_.fail(node, "is a list of tables: write [[override]]");
     const auto axes = axis_columns();
     std::vector<Override> result;
-    for (const toml::node& entry : *tables) {
+    for (const TomlNode& entry : tables->items) {
+      const TomlTable* table = entry.as<TomlTable>();
+      if (table == nullptr) file_.fail(entry, "is a list of tables: write [[override]]");
       Override o;
-      for (const auto& [name, value] : *entry.as_table()) {
-        if (limit(name, value, o.changes)) continue;
-        if (std::find(axes.begin(), axes.end(), name.str()) == axes.end()) {
-          if (name == "alpha")
-            fail(name, "holds for all cases together; put it above the first [[override]]");
-          unknown(name, axes);
+      for (const TomlNode& item : table->entries) {
+        if (limit(item, o.changes)) continue;
+        if (std::find(axes.begin(), axes.end(), item.key) == axes.end()) {
+          if (item.key == "alpha")
+            file_.fail(item, "holds for all cases together; put it above the first [[override]]");
+          unknown(item, axes);
         }
-        o.axes.push_back(axis(name, value));
+        o.axes.push_back(axis(item));
       }
+      o.where = file_.place(entry);
       if (o.axes.empty())
         throw UsageError(
-            fmt::format("{}:{}: this [[override]] names no axis (impl, seqlen_q, ...), so it would "
-                        "hold for all cases; put its limits above the first [[override]]",
-                        file_, entry.source().begin.line));
-      o.where = fmt::format("{}:{}", file_, entry.source().begin.line);
+            fmt::format("{}: this [[override]] names no axis (impl, seqlen_q, ...), so it would hold for all "
+                        "cases; put its limits above the first [[override]]",
+                        o.where));
       result.push_back(std::move(o));
     }
     return result;
   }
 
-  AxisMatch axis(const toml::key& key, const toml::node& node) const {
-    std::ostringstream typed;
-    node.visit([&typed](const auto& value) { typed << value; });
-    AxisMatch match{std::string(key.str()), {}, {}, typed.str()};
-    const toml::array* list = node.as_array();
+  AxisMatch axis(const TomlNode& node) const {
+    AxisMatch match{node.key, {}, {}, quoted(node)};
+    const TomlArray* list = node.as<TomlArray>();
     if (list == nullptr) {
-      add_value(key, node, match);
+      add_value(node, match);
       return match;
     }
-    if (list->empty()) fail(key, "is an empty list, so that no case matches");
-    for (const toml::node& item : *list) add_value(key, item, match);
+    if (list->items.empty()) file_.fail(node, "is an empty list, so that no case matches");
+    for (const TomlNode& item : list->items) add_value(item, match);
     return match;
   }
 
-  void add_value(const toml::key& key, const toml::node& node, AxisMatch& match) const {
-    if (const auto flag = node.as_boolean()) {
-      match.words.push_back(flag->get() ? "1" : "0");
-    } else if (node.is_number()) {
-      const double value = number(key, node);
-      match.ranges.push_back({value, value});
-    } else if (const auto text = node.value<std::string>(); text && !text->empty()) {
+  void add_value(const TomlNode& node, AxisMatch& match) const {
+    if (const bool* flag = node.as<bool>()) {
+      match.words.push_back(*flag ? "1" : "0");
+    } else if (const auto value = node.number()) {
+      match.ranges.push_back({*value, *value});
+    } else if (const auto* text = node.as<std::string>(); text && !text->empty()) {
       for (size_t begin = 0; begin <= text->size();) {
         const size_t end = std::min(text->find(',', begin), text->size());
-        add_word(key, text->substr(begin, end - begin), match);
+        add_word(node, text->substr(begin, end - begin), match);
         begin = end + 1;
       }
     } else {
-      fail(key, "takes a word, a number, a range such as \"512:4k\", or a list of them");
+      file_.fail(node, "takes a word, a number, a range such as \"512:4k\", or a list of them");
     }
   }
 
   /// "flash3", "4k", "512:4k", "8k:", ":512".
-  void add_word(const toml::key& key, const std::string& word, AxisMatch& match) const {
-    if (word.empty()) fail(key, "has an empty item");
+  void add_word(const TomlNode& node, const std::string& word, AxisMatch& match) const {
+    if (word.empty()) file_.fail(node, "has an empty item");
     const size_t colon = word.find(':');
     const bool numeric = word.find_first_of("0123456789") == 0 || colon == 0;
     if (!numeric) return match.words.push_back(word);
     const auto side = [&](const std::string& text, double open) {
       if (text.empty()) return open;
-      if (text.find(':') != std::string::npos) fail(key, fmt::format("'{}' has more than one ':'", word));
+      if (text.find(':') != std::string::npos)
+        file_.fail(node, fmt::format("'{}' has more than one ':'", word));
       try {
-        return static_cast<double>(parse_int_axis(key.str(), text, 0).front());
+        return static_cast<double>(parse_int_axis(node.key, text, 0).front());
       } catch (const UsageError& e) {
-        fail(key, e.what());
+        file_.fail(node, e.what());
       }
     };
     if (colon == std::string::npos) {
@@ -203,21 +186,18 @@ class Reader {
     }
     constexpr double kOpen = std::numeric_limits<double>::infinity();
     const AxisMatch::Range range{side(word.substr(0, colon), -kOpen), side(word.substr(colon + 1), kOpen)};
-    if (range.first > range.last) fail(key, fmt::format("the range '{}' is reversed", word));
+    if (range.first > range.last) file_.fail(node, fmt::format("the range '{}' is reversed", word));
     match.ranges.push_back(range);
   }
 
-  std::string file_;
+  const TomlFile& file_;
 };
 
 }  // namespace
 
 Thresholds parse_thresholds(std::string_view text, const std::string& file) {
-  try {
-    return Reader(file).read(toml::parse(text, file));
-  } catch (const toml::parse_error& e) {
-    throw UsageError(fmt::format("{}:{}: {}", file, e.source().begin.line, e.description()));
-  }
+  const TomlFile toml(text, file);
+  return Reader(toml).read();
 }
 
 Thresholds read_thresholds(const std::string& path) {

@@ -176,25 +176,15 @@ HostDevice& as_host(Device& device) {
   return *host;
 }
 
-void require_host_tensors(const Case& planned, const Tensors& tensors, bool needs_lse) {
-  const int64_t element = dtype_bytes(planned.problem.dtype);
-  const struct {
-    const char* name;
-    const void* address;
-    int64_t alignment;
-    bool needed = true;
-  } operands[] = {{"Q", tensors.q, element},
-                  {"K", tensors.k, element},
-                  {"V", tensors.v, element},
-                  {"O", tensors.o, element},
-                  {"LSE", tensors.lse, sizeof(float), needs_lse}};
-  for (const auto& operand : operands) {
-    if (!operand.needed) continue;
-    const auto address = reinterpret_cast<uintptr_t>(operand.address);
-    if (address == 0) throw CaseError(fmt::format("{}: {} is missing", planned.impl, operand.name));
-    if (address % static_cast<uintptr_t>(operand.alignment) != 0) {
-      throw CaseError(fmt::format("{}: {} at {:#x} is not aligned to {} bytes", planned.impl, operand.name,
-                                  address, operand.alignment));
+void require_host_tensors(const Case& planned, const Tensors& tensors,
+                          const std::vector<std::string_view>& omits) {
+  for (const TensorSpec& tensor : tensors_of(planned.problem)) {
+    if (std::find(omits.begin(), omits.end(), tensor.name) != omits.end()) continue;
+    const auto address = reinterpret_cast<uintptr_t>(tensors.at(tensor.name));
+    if (address == 0) throw CaseError(fmt::format("{}: {} is missing", planned.impl, tensor.name));
+    if (const int64_t size = dtype_bytes(tensor.dtype); address % static_cast<uintptr_t>(size) != 0) {
+      throw CaseError(fmt::format("{}: {} at {:#x} is not aligned to {} bytes", planned.impl, tensor.name,
+                                  address, size));
     }
   }
 }

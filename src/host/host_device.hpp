@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/device.hpp"
+#include "core/tensors.hpp"
 #include "host/thread_pool.hpp"
 
 namespace attnprof {
@@ -48,12 +49,10 @@ class HostDevice : public Device {
 /// otherwise.
 HostDevice& as_host(Device& device);
 
-struct Case;
-struct Tensors;
-/// Throws CaseError naming the first operand that is missing or does not stand on a multiple of its element
-/// size.
-/// LSE is asked for only with `needs_lse`.
-void require_host_tensors(const Case& planned, const Tensors& tensors, bool needs_lse);
+/// Throws CaseError naming the first tensor that is missing or does not stand on a multiple of its element
+/// size. Those of `omits` are not asked for.
+void require_host_tensors(const Case& planned, const Tensors& tensors,
+                          const std::vector<std::string_view>& omits = {});
 
 /// Query rows per task, at most `most`, so that the tasks of all heads keep `threads` threads busy to the end
 /// and are of nearly equal size. A multiple of 12, which every product kernel's row count divides.

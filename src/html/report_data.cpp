@@ -58,14 +58,10 @@ std::string cells_json(const RowFile& file, std::string_view name) {
 std::string column_json(const RowFile& file, const std::string& name) {
   const std::string cells = cells_json(file, name);
   if (cells.empty()) return "";
-  std::string_view unit, meaning;
-  for (const Column& known : columns()) {
-    if (known.name != name) continue;
-    unit = known.unit;
-    meaning = known.meaning;
-  }
+  const Column* known = find_column(name);
   return fmt::format("{{\"name\":{},\"unit\":{},\"meaning\":{},{}}}", script_string(name),
-                     script_string(unit), script_string(meaning), cells);
+                     script_string(known ? known->unit : ""), script_string(known ? known->meaning : ""),
+                     cells);
 }
 
 /// Rows that must not be drawn: which, and why.

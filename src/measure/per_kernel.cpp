@@ -86,8 +86,9 @@ Record step_record(const Record& whole, const ModelledStep& step, int index) {
 std::vector<Record> kernel_records(const Record& whole, const PlannedRow& row, Device& device,
                                    CounterSource* counters, Prepared& work, const RunOptions& options) {
   std::vector<Record> records;
-  if (row.impl->steps == nullptr || whole.status != Status::ok) return records;
+  if (whole.status != Status::ok) return records;
   const std::vector<ModelledStep> steps = row.impl->steps(row.planned, device.info());
+  if (steps.size() < 2) return records;
   for (size_t i = 0; i < steps.size(); ++i)
     records.push_back(step_record(whole, steps[i], static_cast<int>(i)));
 

@@ -27,8 +27,9 @@ struct PlannedRow {
   int64_t plan_row = 0;      ///< place in the plan, from 1; kept when rows are left out later
 };
 
-/// Looks a name up for a device; `find_implementation` of cli/registry.hpp, or a test's own.
-using FindImplementation = std::function<const Implementation&(std::string_view, const DeviceInfo&)>;
+/// Looks a name up for a device and a pass: `find_implementation` of implementations.hpp, or a test's own.
+/// Where the name has no implementation of that pass, one of another pass, which refusal() then names.
+using FindImplementation = std::function<const Implementation&(std::string_view, const DeviceInfo&, Pass)>;
 
 /// Keeps the order. Combinations that resolve to the same row (a tile axis over an untiled implementation,
 /// "fused" beside its own name) appear once. What was not asked for (tile, stages, warps) comes from `tuned`,

@@ -9,7 +9,7 @@
 
 #include "core/error.hpp"
 #include "core/fill.hpp"
-#include "core/theory.hpp"
+#include "core/tensors.hpp"
 #include "core/verify.hpp"
 #include "measure/per_kernel.hpp"
 #include "measure/turns.hpp"
@@ -41,7 +41,7 @@ std::vector<Record> with_kernels(std::vector<Record> wholes, std::map<size_t, st
 /// Inputs of one problem, shared by all its implementations.
 struct Runner::Operands {
   Problem problem;
-  std::unique_ptr<Buffer> q, k, v;
+  std::vector<AllocatedTensor> inputs;
   std::unique_ptr<Buffer> workspace;  ///< the largest that any case needs; scratch, so sharing is safe
 };
 
@@ -56,17 +56,16 @@ Runner::Runner(Device& device, CounterSource* counters, RunOptions options, RunC
 std::unique_ptr<Runner::Operands> Runner::load_operands(const Problem& p) {
   auto operands = std::make_unique<Operands>();
   operands->problem = p;
-  const auto load = [&](std::unique_ptr<Buffer>& buffer, int64_t bytes, uint32_t stream) {
-    buffer = device_.allocate(bytes);
+  for (const TensorSpec& tensor : tensors_of(p)) {
+    if (tensor.output) continue;
+    std::unique_ptr<Buffer> buffer = device_.allocate(tensor.bytes());
     if (p.fill == Fill::zeros) {
-      device_.fill_bytes(buffer->data(), 0, bytes);
+      device_.fill_bytes(buffer->data(), 0, tensor.bytes());
     } else {
-      device_.fill_normal(buffer->data(), p.dtype, bytes / dtype_bytes(p.dtype), p.seed, stream);
+      device_.fill_normal(buffer->data(), tensor.dtype, tensor.elements(), p.seed, tensor.stream);
     }
-  };
-  load(operands->q, q_bytes(p), kStreamQ);
-  load(operands->k, kv_bytes(p), kStreamK);
-  load(operands->v, kv_bytes(p), kStreamV);
+    operands->inputs.push_back({tensor, std::move(buffer)});
+  }
   return operands;
 }
 
@@ -84,18 +83,18 @@ std::vector<ActiveCase> Runner::activate(const PlannedRow* begin, const PlannedR
       // A range of its own: launches in here (a library choosing its algorithm) belong to no measurement.
       const NamedRange range(device_, "prepare " + active.name);
       const Problem& p = row->planned.problem;
-      active.o = device_.allocate(o_bytes(p));
-      active.lse = device_.allocate(lse_bytes(p));
-      device_.fill_bytes(active.o->data(), kNanByte, o_bytes(p));
-      device_.fill_bytes(active.lse->data(), kNanByte, lse_bytes(p));
       Tensors tensors;
-      tensors.q = operands.q->data();
-      tensors.k = operands.k->data();
-      tensors.v = operands.v->data();
-      tensors.o = active.o->data();
-      tensors.lse = static_cast<float*>(active.lse->data());
+      for (const auto& [tensor, buffer] : operands.inputs)
+        tensors.places.emplace_back(tensor.name, buffer->data());
+      for (const TensorSpec& tensor : tensors_of(p)) {
+        if (!tensor.output) continue;
+        std::unique_ptr<Buffer> buffer = device_.allocate(tensor.bytes());
+        device_.fill_bytes(buffer->data(), kNanByte, tensor.bytes());
+        tensors.places.emplace_back(tensor.name, buffer->data());
+        active.outputs.push_back({tensor, std::move(buffer)});
+      }
       tensors.workspace = operands.workspace ? operands.workspace->data() : nullptr;
-      active.work = row->impl->prepare(row->planned, tensors, device_);
+      active.work = prepare_case(*row->impl, row->planned, tensors, device_);
       record.compile_ms = active.work->compile_ms();
       record.resources = active.work->resources();
       record.library = active.work->library();
@@ -142,24 +141,22 @@ void Runner::count(ActiveCase& active) {
 
 void Runner::check(ActiveCase& active, const Operands& operands) {
   const Problem& p = operands.problem;
-  const auto reader = [this](Buffer& buffer, int64_t element_bytes) {
-    return [this, &buffer, element_bytes](void* dst, int64_t offset, int64_t count) {
-      device_.download(dst, static_cast<const char*>(buffer.data()) + offset * element_bytes,
-                       count * element_bytes);
-    };
+  const std::vector<AllocatedTensor>* outputs = &active.outputs;
+  const ReadTensor read = [&](std::string_view name, void* dst, int64_t offset, int64_t count) {
+    for (const std::vector<AllocatedTensor>* tensors : {&operands.inputs, outputs}) {
+      for (const auto& [tensor, buffer] : *tensors) {
+        if (tensor.name != name) continue;
+        const int64_t size = dtype_bytes(tensor.dtype);
+        device_.download(dst, static_cast<const char*>(buffer->data()) + offset * size, count * size);
+      }
+    }
   };
-  TensorReader tensors;
-  const int64_t element_bytes = dtype_bytes(p.dtype);
-  tensors.q = reader(*operands.q, element_bytes);
-  tensors.k = reader(*operands.k, element_bytes);
-  tensors.v = reader(*operands.v, element_bytes);
-  tensors.o = reader(*active.o, element_bytes);
-  if (active.row->impl->writes_lse) tensors.lse = reader(*active.lse, sizeof(float));
   VerifyOptions options;
   options.max_rows = options_.verify_rows;
   options.materialized = active.row->impl->materializes;
+  options.omits = active.row->impl->omits;
   Record& record = *active.record;
-  record.verify = verify(p, tensors, options);
+  record.verify = verify(p, read, options);
   if (!record.verify->passed) {
     record.status = Status::verify_failed;
     record.message = record.verify->message;

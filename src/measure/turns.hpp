@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/tensors.hpp"
 #include "measure/runner.hpp"
 
 namespace attnprof {
@@ -24,12 +25,18 @@ class NamedRange {
   Device& device_;
 };
 
-/// One case on its way through the protocol. Its own O and LSE: what was timed is what is verified.
+/// A tensor of a problem and its memory.
+struct AllocatedTensor {
+  TensorSpec spec;
+  std::unique_ptr<Buffer> buffer;
+};
+
+/// One case on its way through the protocol. Its outputs are its own: what was timed is what is verified.
 struct ActiveCase {
   const PlannedRow* row = nullptr;
   Record* record = nullptr;
   std::string name;  ///< of its ranges: "flash2 fwd bf16 B4 ..."
-  std::unique_ptr<Buffer> o, lse;
+  std::vector<AllocatedTensor> outputs;
   std::unique_ptr<Prepared> work;
   std::vector<double> samples_us;
   double last_us = 0;  ///< of the latest sample, that of the warm-up included

@@ -47,12 +47,9 @@ bool one_of(std::string_view name, const Words& names) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-std::vector<std::string_view> status_words() {
-  std::vector<std::string_view> words;
-  for (const Status s : {Status::ok, Status::skipped, Status::unsupported, Status::oom, Status::failed,
-                         Status::verify_failed, Status::no_samples}) {
-    words.push_back(to_string(s));
-  }
+Words status_words() {
+  Words words;
+  for (const Status s : kStatuses) words.push_back(to_string(s));
   return words;
 }
 
@@ -96,13 +93,11 @@ double most_of(std::string_view unit) {
 
 Rule rule_for(std::string_view name) {
   if (const auto rule = rule_by_name(name)) return *rule;
-  for (const Column& column : columns()) {
-    if (column.name != name) continue;
-    if (column.unit == "0/1") return {Kind::flag};
-    if (column.unit == "%") return {Kind::number};  // a deviation may be negative
-    return column.unit.empty() ? Rule{} : Rule{Kind::amount, true, {}, most_of(column.unit)};
-  }
-  return {};
+  const Column* column = find_column(name);
+  if (column == nullptr || column->unit.empty()) return {};
+  if (column->unit == "0/1") return {Kind::flag};
+  if (column->unit == "%") return {Kind::number};  // a deviation may be negative
+  return {Kind::amount, true, {}, most_of(column->unit)};
 }
 
 std::string_view trimmed(std::string_view text) {
@@ -241,9 +236,7 @@ void check_header_and_size(const CsvTable& table) {
     if (table.has(name)) continue;
     std::string unknown;
     for (const std::string& own : table.header) {
-      const bool known = std::any_of(columns().begin(), columns().end(),
-                                     [&](const Column& column) { return column.name == own; });
-      if (!known) unknown += (unknown.empty() ? "'" : ", '") + own + "'";
+      if (find_column(own) == nullptr) unknown += (unknown.empty() ? "'" : ", '") + own + "'";
     }
     throw UsageError(
         fmt::format("{}:1: has no column '{}', so its rows cannot be told apart{}", table.file, name,

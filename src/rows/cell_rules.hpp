@@ -1,4 +1,4 @@
-// What the cells of each known column may hold. Inside src/compare.
+// What the cells of each known column may hold. Inside src/rows.
 #pragma once
 
 #include <string>

@@ -1,6 +1,9 @@
 #include "rows/columns.hpp"
 
+#include <algorithm>
+
 #include "rows/column_groups.hpp"
+#include "rows/row.hpp"
 
 namespace attnprof {
 
@@ -29,9 +32,19 @@ const std::vector<Column>& columns() {
     std::vector<Column> joined;
     for (const Group& group : groups())
       joined.insert(joined.end(), group.columns.begin(), group.columns.end());
+    for (Column& column : joined) {
+      const Cell cell = column.get ? column.get({}) : column.derive({});
+      column.is_text = std::holds_alternative<std::string>(cell);  // also when it is empty
+    }
     return joined;
   }();
   return all;
+}
+
+const Column* find_column(std::string_view name) {
+  const auto at =
+      std::find_if(columns().begin(), columns().end(), [name](const Column& c) { return c.name == name; });
+  return at == columns().end() ? nullptr : &*at;
 }
 
 std::string columns_markdown() {

@@ -2,8 +2,10 @@
 // the row is ok; the errors of a row that failed verification are kept, since they are what the row is about.
 #include <cmath>
 
+#include "core/stats.hpp"
 #include "rows/column_groups.hpp"
 #include "rows/derived.hpp"
+#include "rows/row.hpp"
 
 namespace attnprof {
 
@@ -11,23 +13,31 @@ namespace {
 
 using R = const Record&;
 
-Cell time_cell(R r, double TimeStats::*field) {
-  const auto time = measured_time(r);
-  return time ? Cell((*time).*field) : Cell();
+bool is_ok(R r) {
+  return r.status == Status::ok;
 }
+/// Time statistics of an ok row whose median is positive and finite.
+const TimeStats* measured_time(R r) {
+  if (!is_ok(r) || !r.time || r.time->samples < 1) return nullptr;
+  return std::isfinite(r.time->median_us) && r.time->median_us > 0 ? &*r.time : nullptr;
+}
+Cell time_cell(R r, double TimeStats::*field) {
+  const TimeStats* time = measured_time(r);
+  return time ? Cell(time->*field) : Cell();
+}
+/// Fewer than 6 samples have no interval.
 Cell interval_cell(R r, double TimeStats::*field) {
-  const auto time = measured_interval(r);
-  return time ? Cell((*time).*field) : Cell();
+  const TimeStats* time = measured_time(r);
+  return time && time->samples >= stats::kFewestForInterval ? Cell(time->*field) : Cell();
 }
 template <typename T>
 Cell time_count(R r, T TimeStats::*field) {
-  const auto time = measured_time(r);
-  return time ? Cell(static_cast<int64_t>((*time).*field)) : Cell();
+  const TimeStats* time = measured_time(r);
+  return time ? Cell(static_cast<int64_t>(time->*field)) : Cell();
 }
 template <typename T>
 Cell counter_cell(R r, std::optional<T> Counters::*field) {
-  const Counters* counters = measured_counters(r);
-  return counters ? cell_of(counters->*field) : Cell();
+  return is_ok(r) && r.counters.source != BytesSource::none ? cell_of(r.counters.*field) : Cell();
 }
 template <typename T>
 Cell error_cell(R r, T VerifyResult::*field) {
@@ -36,6 +46,11 @@ Cell error_cell(R r, T VerifyResult::*field) {
 template <typename T>
 Cell kernel_cell(R r, T KernelTimes::*field) {
   return is_ok(r) && r.kernels ? cell_of(std::optional<T>((*r.kernels).*field)) : Cell();
+}
+/// `amount` over the time in microseconds, times `unit`; empty below the timer's resolution.
+Cell rate_cell(const Row& row, const std::optional<double>& amount, double unit) {
+  const auto us = resolved_time_us(row);
+  return us && amount ? Cell(*amount / *us * unit) : Cell();
 }
 bool by_hardware(R r) {
   return is_ok(r) && r.counters.source == BytesSource::cupti;
@@ -64,10 +79,11 @@ std::vector<Column> time_columns() {
        false, [](R r) { return kernel_cell(r, &KernelTimes::gaps_us); }},
       {"launches", "", "kernels in one launch (CUPTI activity)", false,
        [](R r) { return kernel_cell(r, &KernelTimes::launches); }},
-      {"tflops", "TFLOP/s", "model_flops over time_us", false, [](R r) { return cell_of(tflops(r)); }},
+      {"tflops", "TFLOP/s", "model_flops over time_us", false, nullptr,
+       [](const Row& r) { return rate_cell(r, r.number("model_flops"), 1e-6); }},
       {"hbm_gbps", "GB/s",
        "hbm_read_bytes + hbm_write_bytes over time_us; a measured bandwidth only where bytes_source is cupti",
-       false, [](R r) { return cell_of(hbm_gbps(r)); }},
+       false, nullptr, [](const Row& r) { return rate_cell(r, hbm_bytes(r), 1e-3); }},
   };
 }
 
@@ -81,7 +97,7 @@ std::vector<Column> counter_columns() {
        "cupti: hardware counters, from a run apart from the timing; counted: by the host implementation, at "
        "the boundary "
        "between main memory and its tiles",
-       false, [](R r) { return is_ok(r) ? text_cell(to_string(r.counters.source)) : Cell(); }},
+       false, [](R r) { return text_cell(is_ok(r) ? to_string(r.counters.source) : ""); }},
       {"l2_bytes", "bytes", "through L2, from hardware counters", false,
        [](R r) { return counter_cell(r, &Counters::l2_bytes); }},
       {"tensor_flops", "flop", "executed on the matrix units, from hardware counters", false,

@@ -1,7 +1,9 @@
 // Columns of what theory and each schedule say, before anything runs; filled for every problem that makes
 // sense.
+#include "core/theory.hpp"
 #include "rows/column_groups.hpp"
 #include "rows/derived.hpp"
+#include "rows/row.hpp"
 
 namespace attnprof {
 
@@ -12,9 +14,19 @@ using R = const Record&;
 Cell modelled(R r, int64_t (*get)(const ModelledWork&)) {
   return r.model && r.status != Status::skipped ? Cell(get(*r.model)) : Cell();
 }
+/// Whether the mathematics of the problem is known: it makes sense, and the row is about a whole launch.
+bool has_theory(R r) {
+  const Problem& p = r.planned.problem;
+  if (r.status == Status::skipped || !r.kernel.empty()) return false;
+  return p.batch > 0 && p.heads > 0 && p.kv_heads > 0 && p.seqlen_q > 0 && p.seqlen_kv > 0 && p.head_dim > 0;
+}
 Cell minimum(R r, int64_t (*get)(const Traffic&)) {
-  const auto traffic = minimum_traffic(r);
-  return traffic ? Cell(get(*traffic)) : Cell();
+  return has_theory(r) ? Cell(get(compulsory_traffic(r.planned.problem))) : Cell();
+}
+/// 100 * (measured - modelled) / modelled HBM bytes.
+Cell model_bytes_err_pct(const Row& row) {
+  const auto measured = hbm_bytes(row), modelled = row.number("model_hbm_bytes");
+  return measured && modelled && *modelled > 0 ? Cell(100.0 * (*measured - *modelled) / *modelled) : Cell();
 }
 Cell resource(R r, int64_t (*get)(const KernelResources&)) {
   return r.resources ? Cell(get(*r.resources)) : Cell();
@@ -26,7 +38,7 @@ std::vector<Column> model_columns() {
   return {
       {"model_flops", "flop",
        "algorithmic: of the matrix products, over exactly the unmasked query-key pairs", false,
-       [](R r) { return cell_of(model_flops(r)); }},
+       [](R r) { return has_theory(r) ? Cell(algorithmic_flops(r.planned.problem)) : Cell(); }},
       {"executed_flops", "flop", "modelled: as model_flops, plus the masked part of every tile visited",
        false, [](R r) { return modelled(r, [](const ModelledWork& m) { return m.executed_flops; }); }},
       {"exp_count", "", "modelled: exponentials evaluated", false,
@@ -38,8 +50,8 @@ std::vector<Column> model_columns() {
       {"model_hbm_write_bytes", "bytes", "modelled: the part written", false,
        [](R r) { return modelled(r, [](const ModelledWork& m) { return m.hbm.write_bytes; }); }},
       {"model_bytes_err_pct", "%",
-       "measured or counted HBM bytes against model_hbm_bytes, relative to the model", false,
-       [](R r) { return cell_of(model_bytes_err_pct(r)); }},
+       "measured or counted HBM bytes against model_hbm_bytes, relative to the model", false, nullptr,
+       model_bytes_err_pct},
       {"min_hbm_bytes", "bytes", "compulsory: every operand read once, every result written once", false,
        [](R r) { return minimum(r, [](const Traffic& t) { return t.total(); }); }},
       {"min_hbm_read_bytes", "bytes", "compulsory: the part read", false,

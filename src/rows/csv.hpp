@@ -10,15 +10,11 @@
 
 #include "core/record.hpp"
 #include "rows/columns.hpp"
+#include "rows/row.hpp"
 
 namespace attnprof {
 
 std::string csv_field(std::string_view text);  ///< quoted when it holds comma, quote, CR or LF
-/// Shortest text that reads back to the same value, in any locale; "" when missing, and for NaN and infinity.
-std::string cell_text(const Cell& cell);
-/// The number that a whole cell holds, in any locale; nothing when it is empty, not a number, NaN or
-/// infinite.
-std::optional<double> cell_number(std::string_view text);
 
 /// A parsed file. Cells are text; columns are found by name.
 struct CsvTable {
@@ -50,28 +46,26 @@ CsvTable read_csv_file(
 class Sink {
  public:
   virtual ~Sink() = default;
-  virtual void write(const Record& record) = 0;
+  virtual void write(const Row& row) = 0;
 };
 /// `path` "-" is stdout. Opened, and its header written, at once, so that a bad path fails before anything is
 /// measured. append: continue an existing file in its own column order. A last line without line end is cut
 /// off first: it may be torn anywhere. Throws UsageError naming the column when the file lacks one of ours or
 /// holds another schema, and when another run is writing the file.
 std::unique_ptr<Sink> open_csv(const std::string& path, bool append);
-std::unique_ptr<Sink> open_json_lines(const std::string& path, bool append);
+std::unique_ptr<Sink> open_json_lines(const std::string& path);
 /// The text of one JSON Lines row, without line end: same names as the CSV, numbers as numbers, null when
 /// missing, bytes that are not UTF-8 replaced by U+FFFD.
-std::string json_row(const Record& record);
+std::string json_row(const Row& row);
 /// Length of the UTF-8 sequence that begins at `at`, 0 when there is none (Unicode 15, table 3-7).
 size_t utf8_length(std::string_view text, size_t at);
 /// A JSON string with its quotes; bytes that are not UTF-8 are replaced by U+FFFD.
 std::string json_string(std::string_view text);
+std::string json_value(const Cell& cell);  ///< null when missing
 
 /// Key of a row: every is_key column, '\x1f'-joined. Same for a Record and for the row read back, also after
 /// a spreadsheet rewrote its numbers (12 significant digits count).
 std::string record_key(const Record& record);
-/// One cell as it stands in a key. Spreadsheets keep 15 digits at most and drop trailing zeros: fractions are
-/// compared by 12 digits.
-std::string key_part(std::string_view cell);
 std::string row_key(const CsvTable& table, size_t row);
 /// The same for many rows: key_positions throws UsageError naming the first key column that the table lacks.
 std::vector<size_t> key_positions(const CsvTable& table);

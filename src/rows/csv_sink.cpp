@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "core/file_io.hpp"
 #include "rows/csv.hpp"
 #include "rows/existing_csv.hpp"
@@ -20,33 +18,27 @@ class CsvSink : public Sink {
     }
   }
 
-  void write(const Record& record) override {
+  /// In the file's own order; columns that are not ours stay empty.
+  void write(const Row& row) override {
     line_.clear();
-    for (size_t i = 0; i < order_.size(); ++i) {
-      if (i > 0) line_ += ',';
-      if (order_[i]) line_ += csv_field(cell_text(order_[i]->get(record)));
-    }
-    line_ += '\n';
+    for (const std::string& name : header_) line_ += csv_field(row.text(name)) + ',';
+    line_.back() = '\n';
     file_.write(line_);
   }
 
  private:
   void start() {
     if (file_.regular()) file_.truncate(0);  // a part of a header may be there
-    for (const Column& column : columns()) order_.push_back(&column);
+    for (const Column& column : columns()) header_.emplace_back(column.name);
     file_.write(header_line());
   }
   void go_on(const CsvTable& existing) {
-    for (const std::string& name : existing.header) {
-      const auto at =
-          std::find_if(columns().begin(), columns().end(), [&](const Column& c) { return c.name == name; });
-      order_.push_back(at == columns().end() ? nullptr : &*at);
-    }
+    header_ = existing.header;
     if (existing.torn_last_row) file_.truncate(existing.complete_bytes);
   }
 
   OutputFile file_;
-  std::vector<const Column*> order_;  ///< by cell of the file; nullptr for a column that is not ours
+  std::vector<std::string> header_;
   std::string line_;
 };
 

@@ -16,34 +16,6 @@ std::string csv_field(std::string_view text) {
   return quoted + '"';
 }
 
-std::string cell_text(const Cell& cell) {
-  char digits[32];
-  if (const auto* text = std::get_if<std::string>(&cell)) return *text;
-  if (const auto* whole = std::get_if<int64_t>(&cell)) {
-    return {digits, std::to_chars(digits, digits + sizeof digits, *whole).ptr};
-  }
-  if (const auto* real = std::get_if<double>(&cell); real && std::isfinite(*real)) {
-    return {digits, std::to_chars(digits, digits + sizeof digits, *real).ptr};
-  }
-  return {};
-}
-
-std::optional<double> cell_number(std::string_view text) {
-  double value = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (text.empty() || error != std::errc{} || stop != end || !std::isfinite(value)) return std::nullopt;
-  return value;
-}
-
-std::string key_part(std::string_view cell) {
-  if (cell.find('.') == std::string_view::npos) return std::string(cell);
-  const auto value = cell_number(cell);
-  if (!value) return std::string(cell);
-  char digits[64];
-  return {digits, std::to_chars(digits, digits + sizeof digits, *value, std::chars_format::general, 12).ptr};
-}
-
 namespace {
 
 /// A key column that files written before it existed do not have: absent means empty.

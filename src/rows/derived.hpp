@@ -1,5 +1,5 @@
-// Figures that follow from a Record: one definition for CSV, JSON and terminal. Empty whenever they would
-// mislead.
+// Figures that follow from the cells of a row: one definition for columns, tables, comparisons and notes.
+// Empty when the row is not ok, or where they would mislead.
 #pragma once
 
 #include <cstdint>
@@ -7,46 +7,40 @@
 #include <string>
 #include <vector>
 
-#include "core/record.hpp"
 #include "rows/attribution.hpp"
+#include "rows/row.hpp"
 
 namespace attnprof {
 
-bool is_ok(const Record& r);  ///< status ok: measured, and not found wrong
+/// time_us, unless the timer could not tell it from nothing.
+std::optional<double> resolved_time_us(const Row& row);
+/// Read and written, of a row that has both.
+std::optional<double> hbm_bytes(const Row& row);
+/// Whether caches, not HBM, served the case: less than half of the compulsory bytes crossed. Nothing when
+/// either is not known.
+std::optional<bool> served_by_cache(const Row& row);
 
-/// Time statistics of an ok row whose median is positive and finite.
-std::optional<TimeStats> measured_time(const Record& r);
-/// The same when it has a 95% interval: fewer than 6 samples have none.
-std::optional<TimeStats> measured_interval(const Record& r);
-/// Counters of an ok row; nullptr otherwise.
-const Counters* measured_counters(const Record& r);
-/// HBM bytes read and written, of an ok row that has both.
-std::optional<Traffic> measured_traffic(const Record& r);
+/// FLOPs that ran, masked parts of visited tiles included: tensor_flops, from hardware counters.
+std::optional<double> measured_flops(const Row& row);
+/// The same by the schedule: executed_flops.
+std::optional<double> modelled_flops(const Row& row);
 
-/// FLOPs and compulsory bytes of the mathematics; empty for problems that make no sense (status skipped), and
-/// for rows about one kernel of several.
-std::optional<int64_t> model_flops(const Record& r);
-std::optional<Traffic> minimum_traffic(const Record& r);
+/// HBM bytes: measured or counted, else modelled. FLOPs: measured, else modelled.
+AttributionInput attribution_input(const Row& row);
+/// The ceiling_* columns.
+Ceilings measured_ceilings(const Row& row);
+/// The row against the ceilings that were measured on its device.
+Attribution attribution(const Row& row);
 
-/// Algorithmic FLOPs over the median time, 1e12 per second; empty below the timer's resolution.
-std::optional<double> tflops(const Record& r);
-/// Bytes that crossed HBM over the median time, 1e9 per second; empty below the timer's resolution.
-std::optional<double> hbm_gbps(const Record& r);
-/// 100 * (measured - modelled) / modelled HBM bytes.
-std::optional<double> model_bytes_err_pct(const Record& r);
-
-/// The row held against the ceilings that were measured on its device. HBM bytes: measured or counted, else
-/// modelled. FLOPs: counted by hardware on the matrix units, else those of the schedule.
-Attribution attribution(const Record& r);
 /// One line for rows that seem faster than the device can be; "" for all others.
-std::string ceiling_warning(const Record& r);
+std::string ceiling_warning(const Row& row);
 /// Whether the row shows that a ceiling was measured too low: more arithmetic, or more bytes by hardware
 /// counters, than it allows. Counted bytes of a CPU do so only where the case is far larger than the last
 /// cache: else that serves a part of them.
-bool beats_ceilings(const Record& r);
+bool beats_ceilings(const Row& row, int64_t last_level_cache_bytes);
 
 /// One line on rows that ran while the chip held its clock back, and the option that prevents it; "" when
 /// none did, or pauses were taken already.
-std::string throttling_note(const std::vector<Record>& records);
+std::string throttling_note(const std::vector<Row>& rows);
 
 }  // namespace attnprof

@@ -1,4 +1,4 @@
-// What resume and the CSV sink share about a file that is to be continued. Inside src/report.
+// What resume and the CSV sink share about a file that is to be continued.
 #pragma once
 
 #include <optional>

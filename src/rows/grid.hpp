@@ -1,4 +1,4 @@
-// A text grid: aligned columns, the least important ones left out until it fits. Inside src/report.
+// A text grid: aligned columns, the least important ones left out until it fits.
 #pragma once
 
 #include <string>

@@ -6,8 +6,6 @@
 #include <array>
 #include <cmath>
 
-#include "rows/table.hpp"
-
 namespace attnprof {
 
 namespace {
@@ -62,10 +60,14 @@ std::string number_of(size_t count, const char* noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
-std::string human_count(int64_t value) {
-  if (value > 0 && value % (int64_t{1} << 20) == 0) return fmt::format("{}m", value >> 20);
-  if (value > 0 && value % 1024 == 0) return fmt::format("{}k", value / 1024);
-  return fmt::format("{}", value);
+void Tally::add(const std::string& text) {
+  const auto at =
+      std::find_if(items.begin(), items.end(), [&](const auto& item) { return item.first == text; });
+  if (at == items.end()) {
+    items.emplace_back(text, 1);
+  } else {
+    ++at->second;
+  }
 }
 
 std::string human_bytes(double bytes) {

@@ -1,6 +1,5 @@
-#include <cstdio>
+#include <fmt/format.h>
 
-#include "core/error.hpp"
 #include "core/file_io.hpp"
 #include "rows/csv.hpp"
 
@@ -37,9 +36,7 @@ std::string json_string(std::string_view text) {
       out += '\\';
       out += c;
     } else if (static_cast<unsigned char>(c) < 0x20) {
-      char escape[8];
-      std::snprintf(escape, sizeof escape, "\\u%04x", static_cast<unsigned>(c));
-      out += escape;
+      out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
     } else {
       out += text.substr(at, length);
     }
@@ -48,51 +45,40 @@ std::string json_string(std::string_view text) {
   return out + '"';
 }
 
+std::string json_value(const Cell& cell) {
+  const auto* text = std::get_if<std::string>(&cell);
+  const std::string value = text && !text->empty() ? json_string(*text) : cell_text(cell);
+  return value.empty() ? "null" : value;
+}
+
+std::string json_row(const Row& row) {
+  std::string line = "{";
+  for (const Column& column : columns()) {
+    if (line.size() > 1) line += ',';
+    const std::string_view cell = row.text(column.name);
+    line += fmt::format("\"{}\":{}", column.name,
+                        cell.empty()     ? "null"
+                        : column.is_text ? json_string(cell)
+                                         : std::string(cell));
+  }
+  return line + '}';
+}
+
 namespace {
 
 class JsonLinesSink : public Sink {
  public:
-  JsonLinesSink(const std::string& path, bool append) : file_(path, append) {
-    if (const auto keep = append ? keep_bytes(path) : std::nullopt) file_.truncate(*keep);
-  }
-  void write(const Record& record) override { file_.write(json_row(record) + '\n'); }
+  explicit JsonLinesSink(const std::string& path) : file_(path, false) {}
+  void write(const Row& row) override { file_.write(json_row(row) + '\n'); }
 
  private:
-  /// Bytes up to the last line end of a file of ours; nothing when there is no file with content.
-  static std::optional<uint64_t> keep_bytes(const std::string& path) {
-    const auto text = read_existing(path);
-    if (!text || text->empty()) return std::nullopt;
-    const std::string start = "{\"schema\":" + std::to_string(kSchemaVersion) + ",";
-    if (text->substr(0, start.size()) != start.substr(0, text->size())) {
-      throw UsageError("cannot continue '" + path + "': its first line is not a row with \"schema\":" +
-                       std::to_string(kSchemaVersion) + "; choose a new file");
-    }
-    const size_t last = text->rfind('\n');
-    return last == std::string::npos ? 0 : last + 1;
-  }
-
   OutputFile file_;
 };
 
 }  // namespace
 
-std::string json_row(const Record& record) {
-  std::string row = "{";
-  for (const Column& column : columns()) {
-    if (row.size() > 1) row += ',';
-    row += '"';
-    row += column.name;
-    row += "\":";
-    const Cell cell = column.get(record);
-    const auto* text = std::get_if<std::string>(&cell);
-    const std::string value = text ? json_string(*text) : cell_text(cell);
-    row += value.empty() ? "null" : value;
-  }
-  return row + '}';
-}
-
-std::unique_ptr<Sink> open_json_lines(const std::string& path, bool append) {
-  return std::make_unique<JsonLinesSink>(path, append);
+std::unique_ptr<Sink> open_json_lines(const std::string& path) {
+  return std::make_unique<JsonLinesSink>(path);
 }
 
 }  // namespace attnprof

@@ -3,39 +3,62 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <deque>
 #include <unordered_map>
-#include <utility>
 
-#include "core/error.hpp"
 #include "rows/columns.hpp"
-#include "rows/human.hpp"
+#include "rows/csv.hpp"
 
 namespace attnprof {
 
 namespace {
 
-void require_one_machine(const std::vector<Row>& repeats) {
-  for (const Row& row : repeats) {
-    const std::string difference = machine_difference(repeats.front(), row);
-    if (difference.empty()) continue;
-    throw UsageError(
-        fmt::format("{} and {} are not repeats of one run: {}; repeats tell the noise of one machine",
-                    repeats.front().where(), row.where(), difference));
+/// What still matches between a GPU and a CPU.
+std::string key_but_backend(const Row& row) {
+  std::string key;
+  for (const Column& column : columns()) {
+    if (column.is_key && column.name != "device" && column.name != "threads")
+      key += key_part(row.text(column.name)) + '\x1f';
   }
+  return key;
 }
 
-void require_common_kind(const std::vector<RowFile>& baselines, const std::vector<RowFile>& news) {
-  const Row& before = baselines.front().rows.front();
-  for (const RowFile& file : news) {
-    for (const Row& row : file.rows) {
-      if (row.text("device") == before.text("device")) return;
-    }
+bool devices_fit(const Row& a, const Row& b, MatchBy rule) {
+  switch (rule) {
+    case MatchBy::device:
+      return same_device(a, b);
+    case MatchBy::model:
+      return same_model(a, b);
+    case MatchBy::key:
+      return true;
+    case MatchBy::key_but_backend:
+      return !same_device(a, b);
   }
-  throw UnavailableError(fmt::format(
-      "{} was measured on {}, {} on {}: they have no case in common; compare files of one kind of device",
-      before.file(), device_text(before.device()), news.front().file,
-      device_text(news.front().rows.front().device())));
+  return false;
+}
+
+std::vector<std::string_view> differing_columns(const Row& a, const Row& b) {
+  std::vector<std::string_view> names;
+  for (const Column& column : columns()) {
+    if (column.is_key && key_part(a.text(column.name)) != key_part(b.text(column.name)))
+      names.push_back(column.name);
+  }
+  return names;
+}
+
+}  // namespace
+
+std::string device_difference(const Row& a, const Row& b) {
+  const RowDevice x = a.device(), y = b.device();
+  if (x.device != y.device || x.name != y.name) return device_text(x) + " against " + device_text(y);
+  if (!x.uuid.empty() && !y.uuid.empty() && x.uuid != y.uuid)
+    return fmt::format("{} {} against {}", device_text(x), x.uuid, y.uuid);
+  return "";
+}
+
+std::string machine_difference(const Row& a, const Row& b) {
+  const std::string difference = device_difference(a, b);
+  if (!difference.empty() || a.driver() == b.driver()) return difference;
+  return fmt::format("driver {} against {}", a.driver(), b.driver());
 }
 
 bool same_device(const Row& a, const Row& b) {
@@ -44,205 +67,47 @@ bool same_device(const Row& a, const Row& b) {
 bool same_model(const Row& a, const Row& b) {
   return a.text("device") == b.text("device") && a.text("device_name") == b.text("device_name");
 }
-bool same_backend(const Row& a, const Row& b) {
-  return a.text("device") == b.text("device");
-}
 
-/// Rows of one key from one device, on one side: at most one of each file.
-struct Group {
-  std::vector<Row> rows;
-  bool is_before = true;
-  size_t first_file = 0, last_file = 0;  ///< that hold it, by their place in the command line
-  const Group* partner = nullptr;
-  bool of_absent_device = false;  ///< the other side holds no row of this device
-
-  const Row& row() const { return rows.front(); }
-};
-
-/// All rows of both sides, sorted into groups.
-class Groups {
- public:
-  void add(const std::vector<RowFile>& files, bool is_before) {
-    for (const RowFile& file : files) {
-      ++file_;
-      for (const Row& row : file.rows) {
-        note_device(row, is_before);
-        if (row.kernel().empty()) add(row, is_before);
-      }
-      for (const auto& [key, of_key] : by_key_) require_repeat(of_key, is_before);
-    }
-    for (const Group& group : groups_) require_one_machine(group.rows);
-  }
-
-  /// A device with itself; then, of one model, board with board; then, when the sides share no model,
-  /// whatever is left of a key, so that the reader hears why it is not judged.
-  void pair() {
-    pair_those(same_device);
-    pair_those(same_model);
-    const bool common = any_pair();
-    if (!common) pair_those([](const Row&, const Row&) { return true; });
-    for (const auto& [key, of_key] : by_key_) {
-      const bool elsewhere =
-          std::any_of(of_key.begin(), of_key.end(), [](const Group* g) { return g->partner; });
-      for (Group* group : of_key) {
-        if (group->partner != nullptr || other_side_has(*group, same_device)) continue;
-        // A file without a row of the GPU, or of the CPU, at all lacks cases, not a machine.
-        group->of_absent_device = elsewhere || (common && !other_side_has(*group, same_model) &&
-                                                other_side_has(*group, same_backend));
-      }
-    }
-  }
-
-  bool any_pair() const {
-    return std::any_of(groups_.begin(), groups_.end(), [](const Group& g) { return g.partner != nullptr; });
-  }
-  bool other_side_has(const Group& group, bool (*fits)(const Row&, const Row&)) const {
-    const std::vector<Row>& others = group.is_before ? devices_after_ : devices_before_;
-    return std::any_of(others.begin(), others.end(), [&](const Row& r) { return fits(r, group.row()); });
-  }
-  const std::deque<Group>& all() const { return groups_; }
-
- private:
-  /// One row stands for each device.
-  void note_device(const Row& row, bool is_before) {
-    std::vector<Row>& devices = is_before ? devices_before_ : devices_after_;
-    const auto same = [&row](const Row& r) { return r.device() == row.device(); };
-    if (std::none_of(devices.begin(), devices.end(), same)) devices.push_back(row);
-  }
-
-  void add(const Row& row, bool is_before) {
-    std::vector<Group*>& of_key = by_key_[row.key()];
-    for (Group* group : of_key) {
-      if (group->is_before != is_before || group->last_file == file_ || !same_device(group->row(), row))
-        continue;
-      group->rows.push_back(row);
-      group->last_file = file_;
-      return;
-    }
-    groups_.push_back({{row}, is_before, file_, file_, nullptr, false});
-    of_key.push_back(&groups_.back());
-  }
-
-  /// A file that repeats a case of an earlier one does so on a device of it.
-  void require_repeat(const std::vector<Group*>& of_key, bool is_before) const {
-    const Group *earlier = nullptr, *own = nullptr;
-    for (const Group* group : of_key) {
-      if (group->is_before != is_before) continue;
-      if (group->first_file == file_) {
-        own = group;
-      } else if (group->last_file == file_) {
-        return;
-      } else {
-        earlier = group;
-      }
-    }
-    if (earlier != nullptr && own != nullptr) require_one_machine({earlier->row(), own->row()});
-  }
-
-  template <class Fits>
-  void pair_those(Fits fits) {
-    for (auto& [key, of_key] : by_key_) {
-      for (Group* before : of_key) {
-        if (!before->is_before || before->partner != nullptr) continue;
-        for (Group* after : of_key) {
-          if (after->is_before || after->partner != nullptr || !fits(before->row(), after->row())) continue;
-          before->partner = after;
-          after->partner = before;
-          break;
-        }
-      }
-    }
-  }
-
-  std::deque<Group> groups_;  ///< in the order of first appearance
-  std::unordered_map<std::string, std::vector<Group*>> by_key_;
-  std::vector<Row> devices_before_, devices_after_;
-  size_t file_ = 0;
-};
-
-/// "ref.csv: 12 rows of NVIDIA A100 have no counterpart: the new file holds none of that device", for each
-/// file and device.
-std::vector<std::string> absent_devices(const Groups& groups, size_t baselines, size_t news) {
-  std::vector<std::pair<const Group*, size_t>> counts;
-  for (const Group& group : groups.all()) {
-    if (!group.of_absent_device) continue;
-    const auto same = [&group](const auto& entry) {
-      return entry.first->row().file() == group.row().file() &&
-             entry.first->row().device() == group.row().device();
+std::vector<std::optional<size_t>> match_rows(const std::vector<Row>& before, const std::vector<Row>& after,
+                                              const std::vector<MatchBy>& rules) {
+  std::vector<std::optional<size_t>> partners(after.size());
+  std::vector<bool> taken(before.size(), false);
+  for (const MatchBy rule : rules) {
+    const auto key_of = [rule](const Row& row) {
+      return rule == MatchBy::key_but_backend ? key_but_backend(row) : row.key();
     };
-    const auto at = std::find_if(counts.begin(), counts.end(), same);
-    if (at == counts.end()) {
-      counts.emplace_back(&group, 1);
-    } else {
-      ++at->second;
+    std::unordered_map<std::string, std::vector<size_t>> by_key;
+    for (size_t i = 0; i < before.size(); ++i) {
+      if (!taken[i]) by_key[key_of(before[i])].push_back(i);
+    }
+    for (size_t j = 0; j < after.size(); ++j) {
+      if (partners[j]) continue;
+      for (const size_t i : by_key[key_of(after[j])]) {
+        if (taken[i] || !devices_fit(before[i], after[j], rule)) continue;
+        taken[i] = true;
+        partners[j] = i;
+        break;
+      }
     }
   }
-  std::vector<std::string> sentences;
-  for (const auto& [group, count] : counts) {
-    const RowDevice device = group->row().device();
-    std::string name = device.name.empty() ? device.device : device.name;
-    if (!device.uuid.empty() && groups.other_side_has(*group, same_model)) name += " " + device.uuid;
-    const char* other = group->is_before ? (news == 1 ? "the new file holds" : "the new files hold")
-                                         : (baselines == 1 ? "the baseline holds" : "the baselines hold");
-    sentences.push_back(fmt::format("{}: {} of {} {} no counterpart: {} none of that device",
-                                    group->row().file(), number_of(count, "row"), name,
-                                    count == 1 ? "has" : "have", other));
-  }
-  return sentences;
+  return partners;
 }
 
-}  // namespace
-
-Matching match_cases(const std::vector<RowFile>& baselines, const std::vector<RowFile>& news) {
-  Groups groups;
-  groups.add(baselines, true);
-  groups.add(news, false);
-  groups.pair();
-  if (!groups.any_pair()) require_common_kind(baselines, news);
-  Matching matching;
-  for (const Group& group : groups.all()) {
-    if (group.of_absent_device) {
-      if (!group.is_before)
-        matching.of_absent_devices.insert(matching.of_absent_devices.end(), group.rows.begin(),
-                                          group.rows.end());
-    } else if (group.is_before) {
-      matching.cases.push_back({group.rows, group.partner ? group.partner->rows : std::vector<Row>{}});
-    } else if (group.partner == nullptr) {
-      matching.cases.push_back({{}, group.rows});
-    }
+Nearest nearest_row(const Row& row, const std::vector<Row>& others,
+                    const std::function<bool(const Row&)>& counts, size_t most) {
+  Nearest nearest;
+  for (size_t i = 0; i < std::min(most, others.size()); ++i) {
+    if (counts && !counts(others[i])) continue;
+    std::vector<std::string_view> differing = differing_columns(row, others[i]);
+    if (nearest.row == nullptr || differing.size() < nearest.differing.size())
+      nearest = {&others[i], std::move(differing)};
   }
-  matching.warnings = absent_devices(groups, baselines.size(), news.size());
-  return matching;
+  return nearest;
 }
 
-std::string nearest_row(const Row& missing, const std::vector<Row>& others) {
-  std::vector<std::string_view> fewest;
-  const Row* nearest = nullptr;
-  for (const Row& other : others) {
-    if (other.text("impl") != missing.text("impl")) continue;
-    std::vector<std::string_view> differing;
-    for (const Column& column : columns()) {
-      if (column.is_key && key_part(missing.text(column.name)) != key_part(other.text(column.name)))
-        differing.push_back(column.name);
-    }
-    if (nearest != nullptr && differing.size() >= fewest.size()) continue;
-    nearest = &other;
-    fewest = differing;
-  }
-  // More than a tile's two sides, or another problem: then it is another case, not this one under another
-  // name.
-  const auto of_problem = [](std::string_view name) {
-    return name != "threads" && name != "tile_m" && name != "tile_n" && name != "stages" && name != "warps" &&
-           name != "scale" && name != "seed" && name != "fill" && name != "cache" && name != "rest";
-  };
-  if (nearest == nullptr || std::any_of(fewest.begin(), fewest.end(), of_problem)) return "";
-  std::string text;
-  const auto cell = [](std::string_view word) { return word.empty() ? std::string_view("none") : word; };
-  for (const std::string_view name : fewest) {
-    text += fmt::format("{}{} {} instead of {}", text.empty() ? "" : ", ", name, cell(nearest->text(name)),
-                        cell(missing.text(name)));
-  }
-  return "the new file has it with " + text;
+std::string_view cell_or_none(const Row& row, std::string_view column) {
+  const std::string_view cell = row.text(column);
+  return cell.empty() ? "none" : cell;
 }
 
 }  // namespace attnprof

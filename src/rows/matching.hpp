@@ -1,33 +1,49 @@
-// Which rows of two builds are the same case. Inside src/compare.
+// Which rows of two sides are the same case: the one matcher of compare and check.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "rows/rows.hpp"
+#include "rows/row.hpp"
 
 namespace attnprof {
 
-/// One case: its rows in the baselines and in the new files, at most one of each.
-struct MatchedCase {
-  std::vector<Row> before, after;
+/// Why times of these two must not be compared: "gpu NVIDIA H100 against cpu AMD EPYC 9B14"; "" when it is
+/// the same device. The index of a GPU says nothing; UUIDs count when both are known.
+std::string device_difference(const Row& a, const Row& b);
+/// The same, or else "driver 580 against 575": a time depends on it, too.
+std::string machine_difference(const Row& a, const Row& b);
+
+/// No difference of device, as far as is known; any board of the same model.
+bool same_device(const Row& a, const Row& b);
+bool same_model(const Row& a, const Row& b);
+
+/// What two rows share that are one case.
+enum class MatchBy {
+  device,           ///< the key, on the same device
+  model,            ///< the key, on any board of the same model
+  key,              ///< the key, which holds the kind of device and its threads
+  key_but_backend,  ///< the rest of the key, on different devices: a case of a GPU and of a CPU
 };
 
-struct Matching {
-  std::vector<MatchedCase> cases;      ///< in the order of their first appearance, baselines first
-  std::vector<Row> of_absent_devices;  ///< new rows of devices that the baselines hold no row of
-  std::vector<std::string> warnings;   ///< one for each device of a file that the other side holds no row of
+/// For each row of `after` the index of its partner in `before`, if it has one. The rules hold one after the
+/// other, each for rows that are still without a partner; of several that fit, the first is taken.
+std::vector<std::optional<size_t>> match_rows(const std::vector<Row>& before, const std::vector<Row>& after,
+                                              const std::vector<MatchBy>& rules);
+
+/// The row with the fewest key columns that differ, the first of several.
+struct Nearest {
+  const Row* row = nullptr;  ///< nullptr when there was none to look at
+  std::vector<std::string_view> differing;
 };
+/// Among those of `others` that `counts` admits; looks at `most` of them.
+Nearest nearest_row(const Row& row, const std::vector<Row>& others,
+                    const std::function<bool(const Row&)>& counts = {}, size_t most = SIZE_MAX);
 
-/// A file may hold a key for several devices: each is a case of its own, held against the same device of the
-/// other side, or against another board of its model. Only when the sides share no model is one device held
-/// against another. Rows about one kernel of a launch are left out: their case's own row holds their sum.
-/// Throws UsageError when repeats on one side come from different devices or drivers, UnavailableError when
-/// the sides share no case and no kind of device.
-Matching match_cases(const std::vector<RowFile>& baselines, const std::vector<RowFile>& news);
-
-/// How the row nearest to `missing` among `others` differs: "the new file has it with threads 4 instead of
-/// 2"; "" when none computes the same problem with the same implementation.
-std::string nearest_row(const Row& missing, const std::vector<Row>& others);
+/// For sentences about rows that differ: "none" for an empty cell.
+std::string_view cell_or_none(const Row& row, std::string_view column);
 
 }  // namespace attnprof

@@ -4,8 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
-#include <map>
-#include <optional>
+#include <limits>
 #include <set>
 #include <unordered_map>
 
@@ -13,40 +12,20 @@
 #include "core/file_io.hpp"
 #include "measure/shard.hpp"
 #include "rows/existing_csv.hpp"
+#include "rows/table_row.hpp"
 
 namespace attnprof {
 namespace {
 
-/// A row where it stands, with what merging needs of it.
+/// A row with what merging needs of it.
 struct Entry {
-  const CsvTable* table;
-  size_t row;
+  TableRow row;
   size_t plan = 0;       ///< by order of appearance; without a plan the largest
   int64_t plan_row = 0;  ///< 0 without a plan
-
-  std::string where() const { return fmt::format("{}:{}", table->file, table->row_lines[row]); }
 };
 
-/// "" where the file has no such column.
-const std::string& cell(const CsvTable& table, size_t row, std::string_view column) {
-  static const std::string none;
-  const auto at = std::find(table.header.begin(), table.header.end(), column);
-  return at == table.header.end() ? none : table.rows[row][static_cast<size_t>(at - table.header.begin())];
-}
-
-[[noreturn]] void fail(const CsvTable& table, size_t row, std::string_view column, std::string_view rule) {
-  throw UsageError(fmt::format("{}:{}: has '{}' in column '{}', {}", table.file, table.row_lines[row],
-                               cell(table, row, column), column, rule));
-}
-
-int64_t positive(const CsvTable& table, size_t row, std::string_view column) {
-  const std::string& text = cell(table, row, column);
-  int64_t value = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || stop != text.data() + text.size() || value < 1) {
-    fail(table, row, column, "which takes whole numbers from 1");
-  }
-  return value;
+int64_t positive(const TableRow& row, std::string_view column) {
+  return row.whole(column, 1, std::numeric_limits<int64_t>::max());
 }
 
 /// Spreadsheets write 1.50 as 1.5: the same number is the same cell.
@@ -56,17 +35,16 @@ bool same_cell(const std::string& a, const std::string& b) {
   return x && y && *x == *y;
 }
 
-/// Key and device of a row.
-std::string identity(const CsvTable& table, size_t row, const std::vector<size_t>& key) {
-  const std::string& uuid = cell(table, row, "device_uuid");
-  return row_key(table, row, key) + cell(table, row, "device_name") + '\x1f' +
-         (uuid.empty() ? cell(table, row, "hostname") : uuid);
+/// The device of a row, for its identity.
+std::string device_of(const TableRow& row) {
+  const std::string& uuid = row.optional_text("device_uuid");
+  return row.optional_text("device_name") + '\x1f' + (uuid.empty() ? row.optional_text("hostname") : uuid);
 }
 
 /// What is known of a plan from its rows.
 struct Plan {
   std::string name;
-  std::optional<Entry> first;  ///< a row of it, for messages
+  std::string first;  ///< where a row of it is, for messages
   int64_t rows = 0;
   std::set<int64_t> seen;
   std::set<std::string> shards;  ///< as the cells say it; "" among them when some rows were not of a shard
@@ -100,29 +78,25 @@ std::string absent_shards(const std::set<std::string>& shards) {
 class Plans {
  public:
   void place(Entry& entry) {
-    const CsvTable& table = *entry.table;
-    const std::string& name = cell(table, entry.row, "plan");
+    const TableRow& row = entry.row;
+    const std::string& name = row.optional_text("plan");
     if (name.empty()) {
       entry.plan = SIZE_MAX;
       return;
     }
+    entry.plan_row = positive(row, "plan_row");
+    const int64_t rows = positive(row, "plan_rows");
     const auto [at, added] = index_.emplace(name, plans_.size());
-    if (added) plans_.push_back({name, {}, 0, {}, {}});
+    if (added) plans_.push_back({name, row.where(), rows, {}, {}});
     entry.plan = at->second;
-    entry.plan_row = positive(table, entry.row, "plan_row");
-    const int64_t rows = positive(table, entry.row, "plan_rows");
     Plan& plan = plans_[at->second];
-    if (!plan.first) {
-      plan.first = entry;
-      plan.rows = rows;
-    }
-    if (rows != plan.rows) {
-      fail(table, entry.row, "plan_rows",
-           fmt::format("{} has {} for the same plan", plan.first->where(), plan.rows));
-    }
-    if (entry.plan_row > rows) fail(table, entry.row, "plan_row", fmt::format("the plan has {} rows", rows));
+    if (rows != plan.rows)
+      row.refuse("plan_rows",
+                 fmt::format("cannot be right: {} has {} for the same plan", plan.first, plan.rows));
+    if (entry.plan_row > rows)
+      row.refuse("plan_row", fmt::format("is not in the plan, which has {} rows", rows));
     plan.seen.insert(entry.plan_row);
-    plan.shards.insert(cell(table, entry.row, "shard"));
+    plan.shards.insert(row.optional_text("shard"));
   }
 
   /// Of plans that were dealt out as shards, or of plans that one run did not finish.
@@ -160,9 +134,9 @@ std::vector<std::string> joined_header(const std::vector<CsvTable>& tables) {
   return header;
 }
 
-void require_same_cells(const Entry& a, const Entry& b, const std::vector<std::string>& header) {
+void require_same_cells(const TableRow& a, const TableRow& b, const std::vector<std::string>& header) {
   for (const std::string& column : header) {
-    const std::string &left = cell(*a.table, a.row, column), &right = cell(*b.table, b.row, column);
+    const std::string &left = a.optional_text(column), &right = b.optional_text(column);
     if (same_cell(left, right)) continue;
     throw UsageError(fmt::format(
         "{} and {} are the same case on the same device and differ in column '{}': '{}' and '{}'; "
@@ -183,10 +157,11 @@ CsvTable read_rows_to_merge(const std::string& name) {
     return none;
   }
   key_positions(*table);
-  const size_t schema = table->column("schema");
   const std::string expected = std::to_string(kSchemaVersion);
-  for (size_t row = 0; row < table->rows.size(); ++row) {
-    if (table->rows[row][schema] != expected) fail(*table, row, "schema", "this version reads " + expected);
+  for (size_t i = 0; i < table->rows.size(); ++i) {
+    const TableRow row(*table, i);
+    if (row.text("schema") != expected)
+      row.refuse("schema", "is not the schema that this version reads, " + expected);
   }
   return std::move(*table);
 }
@@ -199,12 +174,12 @@ MergedRows merge_rows(const std::vector<CsvTable>& tables) {
   Plans plans;
   for (const CsvTable& table : tables) {
     const std::vector<size_t> key = table.rows.empty() ? std::vector<size_t>{} : key_positions(table);
-    for (size_t row = 0; row < table.rows.size(); ++row) {
-      Entry entry{&table, row};
+    for (size_t i = 0; i < table.rows.size(); ++i) {
+      Entry entry{TableRow(table, i)};
       plans.place(entry);
-      const auto [at, added] = known.emplace(identity(table, row, key), entries.size());
+      const auto [at, added] = known.emplace(row_key(table, i, key) + device_of(entry.row), entries.size());
       if (!added) {
-        require_same_cells(entries[at->second], entry, merged.header);
+        require_same_cells(entries[at->second].row, entry.row, merged.header);
         ++merged.repeated;
         continue;
       }
@@ -218,7 +193,7 @@ MergedRows merge_rows(const std::vector<CsvTable>& tables) {
   });
   for (const Entry& entry : entries) {
     std::vector<std::string>& cells = merged.rows.emplace_back();
-    for (const std::string& column : merged.header) cells.push_back(cell(*entry.table, entry.row, column));
+    for (const std::string& column : merged.header) cells.push_back(entry.row.optional_text(column));
   }
   return merged;
 }

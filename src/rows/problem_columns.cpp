@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 
 #include "rows/columns.hpp"
-#include "rows/derived.hpp"
 #include "rows/human.hpp"
 
 namespace attnprof {
@@ -82,6 +83,14 @@ const std::vector<ProblemAxis>& axes() {
   return all;
 }
 
+/// All of 64 bits: a seed may be larger than a double can tell from its neighbours.
+int64_t whole(const Row& row, std::string_view column) {
+  const std::string_view cell = row.text(column);
+  int64_t value = 0;
+  std::from_chars(cell.data(), cell.data() + cell.size(), value);
+  return value;
+}
+
 }  // namespace
 
 ProblemLayout lay_out_problems(const std::vector<Record>& records) {
@@ -106,22 +115,34 @@ ProblemLayout lay_out_problems(const std::vector<Record>& records) {
   return layout;
 }
 
-std::string common_source(const std::vector<Record>& records) {
-  std::string source;
-  for (R r : records) {
-    if (!measured_traffic(r)) continue;
-    const std::string_view own = to_string(r.counters.source);
-    if (!source.empty() && source != own) return "mixed";
-    source = own;
+Record shape_of(const Row& row) {
+  Record r;
+  Problem& p = r.planned.problem;
+  for (const Pass pass : {Pass::fwd, Pass::bwd, Pass::fwd_bwd}) {
+    if (row.text("pass") == to_string(pass)) p.pass = pass;
   }
-  return source;
-}
-
-std::string implementation_text(R r) {
-  const KernelConfig& config = r.planned.config;
-  const std::string name = r.kernel.empty() ? r.planned.impl : "  " + r.kernel;  // a part of the row above it
-  if (config.tile_m == 0 && config.tile_n == 0) return name;
-  return fmt::format("{} {}x{}", name, config.tile_m, config.tile_n);
+  for (const DType dtype : {DType::fp32, DType::fp16, DType::bf16}) {
+    if (row.text("dtype") == to_string(dtype)) p.dtype = dtype;
+  }
+  p.batch = whole(row, "batch");
+  p.heads = whole(row, "heads");
+  p.kv_heads = whole(row, "kv_heads");
+  p.seqlen_q = whole(row, "seqlen_q");
+  p.seqlen_kv = whole(row, "seqlen_kv");
+  p.head_dim = whole(row, "head_dim");
+  p.causal = row.text("causal") == "1";
+  p.window = whole(row, "window");
+  const double scale = row.number("scale").value_or(0);
+  const bool usual = std::abs(scale * std::sqrt(static_cast<double>(p.head_dim)) - 1) < 1e-9;
+  p.scale = usual ? 0 : scale;
+  p.fill = row.text("fill") == to_string(Fill::zeros) ? Fill::zeros : Fill::normal;
+  p.seed = static_cast<uint64_t>(whole(row, "seed"));
+  r.planned.impl = row.text("impl");
+  r.device.kind = row.text("device") == to_string(DeviceKind::gpu) ? DeviceKind::gpu : DeviceKind::host;
+  r.device.name = row.text("device_name");
+  r.conditions.cache = row.text("cache") == to_string(CacheMode::hot) ? CacheMode::hot : CacheMode::cold;
+  r.conditions.rest = row.number("rest").value_or(0);
+  return r;
 }
 
 }  // namespace attnprof

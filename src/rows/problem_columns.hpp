@@ -1,5 +1,5 @@
 // The axes of a set of rows on the terminal: what is the same in all stands once above, the rest become
-// columns. Inside src/report.
+// columns. Inside src/rows and src/compare.
 #pragma once
 
 #include <string>
@@ -7,6 +7,7 @@
 
 #include "core/record.hpp"
 #include "rows/grid.hpp"
+#include "rows/row.hpp"
 
 namespace attnprof {
 
@@ -22,10 +23,7 @@ struct ProblemLayout {
 };
 ProblemLayout lay_out_problems(const std::vector<Record>& records);
 
-/// Where the HBM bytes came from, when it is the same for all rows that have any: "cupti"; "mixed" when it is
-/// not.
-std::string common_source(const std::vector<Record>& records);
-
-std::string implementation_text(const Record& r);  ///< "flash2 128x64", "naive"
+/// As much of a record as says which case the row is about: what the axes above are laid out from.
+Record shape_of(const Row& row);
 
 }  // namespace attnprof

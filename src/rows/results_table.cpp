@@ -12,50 +12,48 @@ namespace attnprof {
 
 namespace {
 
-using R = const Record&;
+using R = const Row&;
 
 constexpr const char* kIntervalTitle = "+-95%";
 
 std::string interval_text(R r) {
-  const auto time = measured_interval(r);
-  if (!time) return measured_time(r) ? "-" : "";
-  const double half = 50.0 * (time->hi_us - time->lo_us) / time->median_us;
-  return fmt::format("{:.1f}%{}", half, time->converged ? "" : "!");
+  const auto time = r.number("time_us"), lo = r.number("time_lo_us"), hi = r.number("time_hi_us");
+  if (!time || !lo || !hi) return time ? "-" : "";
+  return fmt::format("{:.1f}%{}", 50.0 * (*hi - *lo) / *time, r.text("converged") == "0" ? "!" : "");
 }
 std::string times_minimum(R r) {
-  const auto bytes = measured_traffic(r);
-  const auto minimum = minimum_traffic(r);
-  if (!bytes || !minimum || minimum->total() <= 0) return "";
-  return three_digits(static_cast<double>(bytes->total()) / static_cast<double>(minimum->total())) + "x";
+  const auto bytes = hbm_bytes(r), minimum = r.number("min_hbm_bytes");
+  return bytes && minimum && *minimum > 0 ? three_digits(*bytes / *minimum) + "x" : "";
 }
 std::string bytes_text(R r) {
-  const auto bytes = measured_traffic(r);
-  return bytes ? human_bytes(static_cast<double>(bytes->total())) : "";
+  const auto bytes = hbm_bytes(r);
+  return bytes ? human_bytes(*bytes) : "";
 }
 std::string source_text(R r) {
-  return measured_traffic(r) ? std::string(to_string(r.counters.source)) : "";
+  return hbm_bytes(r) ? std::string(r.text("bytes_source")) : "";
 }
 std::string rate_text(R r) {
-  const auto rate = tflops(r);
+  const auto rate = r.number("tflops");
   return rate ? human_rate_flops(*rate * 1e12) : "";
 }
 std::string time_text(R r) {
-  const auto time = measured_time(r);
-  if (!time) return "";
-  return time->below_resolution ? "< timer" : human_time_us(time->median_us);
+  const auto time = r.number("time_us");
+  return !time ? "" : resolved_time_us(r) ? human_time_us(*time) : "< timer";
 }
 std::string bandwidth_text(R r) {
-  const auto rate = hbm_gbps(r);
+  const auto rate = r.number("hbm_gbps");
   return rate ? three_digits(*rate) : "";
 }
 std::string bound_text(R r) {
-  return std::string(attribution(r).bound);
+  return std::string(r.text("bound"));
 }
 std::string error_text(R r) {
-  return r.verify ? fmt::format("{:.1e}", r.verify->rel_err) : "";
+  const auto error = r.number("rel_err");
+  return error ? fmt::format("{:.1e}", *error) : "";
 }
 std::string workspace_text(R r) {
-  return is_ok(r) && r.workspace_bytes ? human_bytes(static_cast<double>(*r.workspace_bytes)) : "";
+  const auto bytes = r.number("workspace_bytes");
+  return bytes ? human_bytes(*bytes) : "";
 }
 
 struct Figure {
@@ -79,44 +77,55 @@ Paint status_paint(Status status) {
   return Paint::bad;
 }
 
-GridRow row_of(R r, const ProblemLayout& layout, bool mixed_sources) {
+/// "flash2 128x64", "naive"; a kernel of a launch is a part of the row above it.
+std::string implementation_text(R r) {
+  const std::string name = r.kernel().empty() ? std::string(r.text("impl")) : fmt::format("  {}", r.kernel());
+  const std::string tile = r.tile_label();
+  return tile.empty() ? name : name + " " + tile;
+}
+
+/// The source that all rows with HBM bytes share; "mixed" when they do not, "" when none has any.
+std::string common_source(const std::vector<Row>& rows) {
+  std::string source;
+  for (R r : rows) {
+    const std::string own = source_text(r);
+    if (own.empty() || own == source) continue;
+    if (!source.empty()) return "mixed";
+    source = own;
+  }
+  return source;
+}
+
+GridRow grid_row(R r, const Record& shape, const ProblemLayout& layout, bool mixed_sources) {
   GridRow row;
-  for (const ProblemAxis* axis : layout.varying) row.cells.push_back({axis->text(r)});
+  for (const ProblemAxis* axis : layout.varying) row.cells.push_back({axis->text(shape)});
   row.cells.push_back({implementation_text(r)});
   for (const Figure& figure : figures()) {
-    const bool shown = is_ok(r) && (figure.text != source_text || mixed_sources);
+    const bool shown = r.ok() && (figure.text != source_text || mixed_sources);
     row.cells.push_back({shown ? figure.text(r) : ""});
   }
-  row.cells.push_back({is_ok(r) ? (r.message.empty() ? "ok" : "ok *") : "", status_paint(r.status)});
-  if (!is_ok(r)) {
-    row.tail = std::string(to_string(r.status)) + (r.message.empty() ? "" : ": " + r.message);
-    row.tail_paint = status_paint(r.status);
+  const std::string message(r.text("message"));
+  row.cells.push_back({r.ok() ? (message.empty() ? "ok" : "ok *") : "", status_paint(r.status())});
+  if (!r.ok()) {
+    row.tail = std::string(to_string(r.status())) + (message.empty() ? "" : ": " + message);
+    row.tail_paint = status_paint(r.status());
   }
   return row;
 }
 
 /// Warnings of ok rows, each once, with how many rows it concerns; then how many rows ended how.
-std::string footnotes(const std::vector<Record>& records, bool intervals_shown, const TableStyle& style) {
-  std::vector<std::pair<std::string, int>> warnings, endings;
-  const auto count = [](std::vector<std::pair<std::string, int>>& counts, const std::string& what) {
-    const auto at =
-        std::find_if(counts.begin(), counts.end(), [&](const auto& c) { return c.first == what; });
-    if (at == counts.end()) {
-      counts.emplace_back(what, 1);
-    } else {
-      ++at->second;
-    }
-  };
+std::string footnotes(const std::vector<Row>& all, bool intervals_shown, const TableStyle& style) {
+  Tally warnings, endings;
   bool unconverged = false, without_interval = false;
-  for (R r : records) {
-    if (is_ok(r) && !r.message.empty()) count(warnings, r.message);
-    const auto time = measured_interval(r);
-    unconverged = unconverged || (time && !time->converged);
-    without_interval = without_interval || (!time && measured_time(r));
-    count(endings, std::string(to_string(r.status)));
+  for (R r : all) {
+    if (r.ok() && !r.text("message").empty()) warnings.add(std::string(r.text("message")));
+    const std::string interval = r.ok() ? interval_text(r) : "";
+    unconverged = unconverged || interval.ends_with('!');
+    without_interval = without_interval || interval == "-";
+    endings.add(std::string(to_string(r.status())));
   }
   std::string text, total;
-  for (const auto& [warning, rows] : warnings) {
+  for (const auto& [warning, rows] : warnings.items) {
     text += painted(fmt::format("* {}{}", warning, rows > 1 ? fmt::format(" ({} rows)", rows) : ""),
                     Paint::caution, style.color) +
             "\n";
@@ -124,33 +133,34 @@ std::string footnotes(const std::vector<Record>& records, bool intervals_shown, 
   if (intervals_shown && unconverged) text += "! interval wider than asked for when the time budget ended\n";
   if (intervals_shown && without_interval)
     text += fmt::format("- fewer than {} samples have no 95% interval\n", stats::kFewestForInterval);
-  for (const auto& [status, rows] : endings)
+  for (const auto& [status, rows] : endings.items)
     total += fmt::format("{}{} {}", total.empty() ? "" : ", ", rows, status);
-  return text + fmt::format("{} {}: {}\n", records.size(), records.size() == 1 ? "row" : "rows", total);
+  return text + fmt::format("{}: {}\n", number_of(all.size(), "row"), total);
 }
 
 }  // namespace
 
-std::string results_table(const std::vector<Record>& records, const TableStyle& style) {
-  if (records.empty()) return "no rows\n";
-  const ProblemLayout layout = lay_out_problems(records);
+std::string results_table(const std::vector<Row>& all, const TableStyle& style) {
+  if (all.empty()) return "no rows\n";
+  std::vector<Record> shapes;
+  for (R r : all) shapes.push_back(shape_of(r));
+  const ProblemLayout layout = lay_out_problems(shapes);
   std::vector<GridColumn> columns;
   for (const ProblemAxis* axis : layout.varying) columns.push_back(axis->column);
   columns.push_back({"impl"});
-  const std::string source = common_source(records);
-  for (const Figure& figure : figures()) {
-    columns.push_back(figure.column);
-  }
+  const std::string source = common_source(all);
+  for (const Figure& figure : figures()) columns.push_back(figure.column);
   columns.push_back({"status", false, 1});  // a row that is not ok says so in its tail, whatever is left out
   std::vector<GridRow> rows;
-  for (R r : records) rows.push_back(row_of(r, layout, source == "mixed"));
+  for (size_t i = 0; i < all.size(); ++i)
+    rows.push_back(grid_row(all[i], shapes[i], layout, source == "mixed"));
 
   std::string text;
   for (const std::string& line : layout.heading) text += painted(line, Paint::dim, style.color) + "\n";
   if (!source.empty() && source != "mixed")
     text += painted("HBM bytes: " + source, Paint::dim, style.color) + "\n";
   const bool intervals_shown = shows_column(columns, rows, style, kIntervalTitle);
-  return text + draw_grid(columns, rows, style) + footnotes(records, intervals_shown, style);
+  return text + draw_grid(columns, rows, style) + footnotes(all, intervals_shown, style);
 }
 
 }  // namespace attnprof

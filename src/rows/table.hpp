@@ -5,14 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "core/record.hpp"
+#include "rows/human.hpp"
+#include "rows/row.hpp"
 
 namespace attnprof {
-
-/// Human units, three significant digits, powers of 1000: "4.10 GB", "306 TFLOP/s", "1.24 ms".
-std::string human_bytes(double bytes);
-std::string human_time_us(double us);
-std::string human_rate_flops(double flops_per_s);
 
 struct TableStyle {
   bool color = false;
@@ -21,7 +17,7 @@ struct TableStyle {
 /// One line per row: problem, impl, tile, time, interval, TFLOP/s, HBM bytes (and their source), error,
 /// status. What is the same in all rows stands once, above. Rows that failed print their message instead of
 /// figures; warnings follow below.
-std::string results_table(const std::vector<Record>& records, const TableStyle& style);
+std::string results_table(const std::vector<Row>& rows, const TableStyle& style);
 
 /// "[12/120] 0:14, about 2:06 left: naive fwd ..." cut to `width` characters. Time left follows from finished
 /// work.

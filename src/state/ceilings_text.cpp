@@ -10,7 +10,7 @@
 #include "core/utc.hpp"
 #include "rows/columns.hpp"
 #include "rows/csv.hpp"
-#include "rows/table.hpp"
+#include "rows/table_row.hpp"
 
 namespace attnprof {
 
@@ -45,58 +45,34 @@ std::vector<Fact> facts(const CeilingReport& r) {
 
 constexpr std::array kValueColumns{"name", "bytes", "value", "unit", "how"};
 
-/// Reads one row at a time, and knows where it is.
-class RowReader {
- public:
-  explicit RowReader(const CsvTable& table) : table_(table) {}
-
-  size_t row = 0;
-
-  const std::string& text(const char* column) const { return table_.rows[row][table_.column(column)]; }
-  std::optional<double> number(const char* column) const {
-    const std::string& cell = text(column);
-    if (cell.empty()) return std::nullopt;
-    const auto value = cell_number(cell);
-    if (!value || *value <= 0) fail(column, "is not a positive number");
-    return value;
-  }
-  [[noreturn]] void fail(const char* column, const char* what) const {
-    throw UsageError(fmt::format("{}:{}: '{}' in column '{}' {}", table_.file, table_.row_lines[row],
-                                 text(column), column, what));
-  }
-
- private:
-  const CsvTable& table_;
-};
-
-CeilingIdentity read_identity(const RowReader& in) {
+CeilingIdentity read_identity(const TableRow& in) {
   CeilingIdentity id;
-  if (in.text("device") != "cpu" && in.text("device") != "gpu") in.fail("device", "is neither cpu nor gpu");
+  if (in.text("device") != "cpu" && in.text("device") != "gpu") in.refuse("device", "is neither cpu nor gpu");
   id.kind = in.text("device") == "cpu" ? DeviceKind::host : DeviceKind::gpu;
   id.device_name = in.text("device_name");
   id.device_uuid = in.text("device_uuid");
   id.driver = in.text("driver");
   id.cuda = in.text("cuda");
-  id.power_limit_w = in.number("power_limit_w");
-  id.threads = static_cast<int>(std::min(in.number("threads").value_or(0), 1e9));
+  id.power_limit_w = in.positive("power_limit_w");
+  id.threads = static_cast<int>(std::min(in.positive("threads").value_or(0), 1e9));
   id.hostname = in.text("hostname");
   id.tool_version = in.text("tool_version");
   return id;
 }
 
-CeilingScope read_scope(const RowReader& in) {
+CeilingScope read_scope(const TableRow& in) {
   if (in.text("scope") == "full") return CeilingScope::full;
-  if (in.text("scope") != "rows") in.fail("scope", "is neither rows nor full");
+  if (in.text("scope") != "rows") in.refuse("scope", "is neither rows nor full");
   return CeilingScope::rows;
 }
 
-CeilingValue read_value(const RowReader& in) {
+CeilingValue read_value(const TableRow& in) {
   CeilingValue value;
   value.name = in.text("name");
-  if (value.name.empty()) in.fail("name", "names nothing");
-  if (const auto bytes = in.number("bytes")) value.bytes = static_cast<int64_t>(std::min(*bytes, 9e18));
-  const auto number = in.number("value");
-  if (!number) in.fail("value", "is not a positive number");
+  if (value.name.empty()) in.refuse("name", "is not a name");
+  if (const auto bytes = in.positive("bytes")) value.bytes = static_cast<int64_t>(std::min(*bytes, 9e18));
+  const auto number = in.positive("value");
+  if (!number) in.refuse("value", "is not a positive number");
   value.value = *number;
   value.unit = in.text("unit");
   value.how = in.text("how");
@@ -176,16 +152,18 @@ CeilingReport parse_ceilings_csv(const std::string& text, const std::string& fil
   const CsvTable table = parse_csv(text, file);
   if (table.rows.empty()) throw UsageError(file + ": holds no ceilings");
   if (table.torn_last_row) throw UsageError(file + ": ends in the middle of a line");
-  RowReader in(table);
+  const TableRow first(table, 0);
   CeilingReport report;
-  report.identity = read_identity(in);
-  report.list.scope = read_scope(in);
-  report.measured_at = in.text("measured_at");
-  if (!utc_seconds(report.measured_at)) in.fail("measured_at", "is no time such as 2026-01-31T23:59:59Z");
-  for (; in.row < table.rows.size(); ++in.row) {
+  report.identity = read_identity(first);
+  report.list.scope = read_scope(first);
+  report.measured_at = first.text("measured_at");
+  if (!utc_seconds(report.measured_at))
+    first.refuse("measured_at", "is not a time such as 2026-01-31T23:59:59Z");
+  for (size_t row = 0; row < table.rows.size(); ++row) {
+    const TableRow in(table, row);
     if (!(read_identity(in) == report.identity) || read_scope(in) != report.list.scope ||
         in.text("measured_at") != report.measured_at) {
-      in.fail("name", "was measured elsewhere or at another time than the first line");
+      in.refuse("name", "was measured elsewhere or at another time than the first line");
     }
     report.list.values.push_back(read_value(in));
   }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "cli/say.hpp"
 #include "core/error.hpp"
 #include "rows/csv.hpp"
 #include "rows/human.hpp"
@@ -19,9 +18,11 @@ namespace {
 std::vector<std::string> kernel_keys(const PlannedRow& row, const DeviceInfo& device,
                                      const RunConditions& run) {
   std::vector<std::string> keys;
-  if (row.status != Status::ok || row.impl->steps == nullptr) return keys;
+  if (row.status != Status::ok) return keys;
+  const std::vector<ModelledStep> steps = row.impl->steps(row.planned, device);
+  if (steps.size() < 2) return keys;
   Record record = blank_record(row, device, run);
-  for (const ModelledStep& step : row.impl->steps(row.planned, device)) {
+  for (const ModelledStep& step : steps) {
     record.kernel = step.name;
     keys.push_back(record_key(record));
   }
@@ -100,7 +101,8 @@ Finished drop_finished(std::vector<PlannedRow>& rows, const std::string& path, b
   });
   if (!per_kernel) require_no_kernels(info, rows, path, device, run);
   if (again > 0) {
-    say("'{}' lacks rows of single kernels of {}: {} measured again for these, and the rows that it has stay",
+    finished.note = fmt::format(
+        "'{}' lacks rows of single kernels of {}: {} measured again for these, and the rows that it has stay",
         path, number_of(again, "case"), again == 1 ? "it is" : "they are");
   }
   return finished;

@@ -15,7 +15,8 @@ struct Finished {
   size_t ok = 0;      ///< of them, those with figures
   size_t failed = 0;  ///< of them, those that make a sweep end with 4
   std::set<std::string>
-      half;  ///< keys of rows whose case is measured again, because it lacks rows of single kernels
+      half;          ///< keys of rows whose case is measured again, because it lacks rows of single kernels
+  std::string note;  ///< one sentence for the user on `half`; "" without any
 };
 
 /// Takes the rows that the file at `path` holds out of `rows`. Throws UsageError, naming file, line and

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "cli/say.hpp"
 #include "core/error.hpp"
 #include "core/utc.hpp"
 #include "gpu/device/ceilings.hpp"
@@ -17,7 +16,12 @@ struct Lookup {
   std::string why;
 };
 
-Lookup look_up(const std::filesystem::path& path, const CeilingIdentity& now, CeilingScope scope) {
+void tell(const Tell& listener, const std::string& text) {
+  if (listener) listener(text);
+}
+
+Lookup look_up(const std::filesystem::path& path, const CeilingIdentity& now, CeilingScope scope,
+               const Tell& warn) {
   const CheckedFile file = read_checked_file(path);
   if (!file.text && !file.damaged) return {std::nullopt, "none are cached for this device"};
   CeilingReport report;
@@ -25,7 +29,8 @@ Lookup look_up(const std::filesystem::path& path, const CeilingIdentity& now, Ce
     if (file.damaged) throw UsageError("it is not as it was written");
     report = parse_ceilings_csv(*file.text, path.filename().string());
   } catch (const Error& error) {
-    say("ceilings: the cache file {} is damaged and ignored: {}", path.string(), error.what());
+    tell(warn,
+         fmt::format("ceilings: the cache file {} is damaged and ignored: {}", path.string(), error.what()));
     return {std::nullopt, "the cache file is damaged"};
   }
   if (const std::string changed = difference(report.identity, now); !changed.empty()) {
@@ -43,10 +48,10 @@ std::filesystem::path cache_path(const CeilingRequest& request, const CeilingIde
 }
 
 /// What is missing today may be there tomorrow: only a whole list is kept.
-void keep(const CeilingReport& report, const std::filesystem::path& path) {
+void keep(const CeilingReport& report, const std::filesystem::path& path, const Tell& warn) {
   if (!path.empty() && report.list.message.empty() && !report.list.values.empty() &&
       !write_checked_file(path, ceilings_csv(report))) {
-    say("ceilings: cannot write {}; they are measured again next time", path.string());
+    tell(warn, fmt::format("ceilings: cannot write {}; they are measured again next time", path.string()));
   }
 }
 
@@ -64,8 +69,7 @@ std::filesystem::path ceilings_file(const std::filesystem::path& folder, const C
   return folder / fmt::format("ceilings-{}.csv", content_hash(who));
 }
 
-CeilingReport device_ceilings(Device& device, const CeilingRequest& request,
-                              const std::function<void(const std::string& why)>& announce,
+CeilingReport device_ceilings(Device& device, const CeilingRequest& request, const Tell& announce,
                               const MeasureCeilings& measure) {
   const CeilingIdentity identity = ceiling_identity(device.info(), request.hostname, request.tool_version);
   const std::filesystem::path path = cache_path(request, identity);
@@ -75,15 +79,15 @@ CeilingReport device_ceilings(Device& device, const CeilingRequest& request,
     if (path.empty()) {
       found.why = "there is no cache folder: neither XDG_CACHE_HOME nor HOME is set";
     } else {
-      found = look_up(path, identity, request.scope);
+      found = look_up(path, identity, request.scope, request.warn);
     }
     if (found.report) return *found.report;
     why = found.why;
   }
   if (request.cached_only) return {identity, "", {}, std::nullopt};
-  if (announce) announce(why);
+  tell(announce, why);
   CeilingReport report{identity, utc_now(), measure(device, request.scope), std::nullopt};
-  keep(report, path);
+  keep(report, path, request.warn);
   return report;
 }
 
@@ -93,10 +97,11 @@ CeilingReport better_ceilings(Device& device, const CeilingRequest& request, con
   const std::filesystem::path path = cache_path(request, identity);
   CeilingList best = best_of(known.list, measure(device, CeilingScope::rows));
   // Another sweep may have found better ones meanwhile.
-  if (const auto cached = path.empty() ? Lookup{} : look_up(path, identity, best.scope); cached.report)
+  if (const auto cached = path.empty() ? Lookup{} : look_up(path, identity, best.scope, request.warn);
+      cached.report)
     best = best_of(best, cached.report->list);
   CeilingReport report{identity, utc_now(), std::move(best), std::nullopt};
-  keep(report, path);
+  keep(report, path, request.warn);
   return report;
 }
 

@@ -11,6 +11,9 @@
 
 namespace attnprof {
 
+/// Says one line to the user; empty: nothing is said.
+using Tell = std::function<void(const std::string&)>;
+
 /// Measures; the device's own function, or a test's.
 using MeasureCeilings = std::function<CeilingList(Device&, CeilingScope)>;
 CeilingList measure_device_ceilings(Device& device, CeilingScope scope);
@@ -22,14 +25,14 @@ struct CeilingRequest {
   std::filesystem::path folder = default_cache_folder();
   std::string hostname;
   std::string tool_version;
+  Tell warn{};  ///< hears what is wrong with a cache file
 };
 
 /// A cached list serves when it was measured with the same device, driver, CUDA, power limit, threads and
 /// version, and covers the scope. Otherwise measures, and keeps what was measured completely. What is wrong
-/// with a cache file (damaged, of another driver, not writable) is said on stderr; it never stops anything.
+/// with a cache file (damaged, not writable) goes to request.warn; it never stops anything.
 /// Why it measures is said through `announce` just before, unless that is empty.
-CeilingReport device_ceilings(Device& device, const CeilingRequest& request,
-                              const std::function<void(const std::string& why)>& announce = {},
+CeilingReport device_ceilings(Device& device, const CeilingRequest& request, const Tell& announce = {},
                               const MeasureCeilings& measure = measure_device_ceilings);
 
 /// Measures what a sweep needs once more, after a row has gone above `known`: a machine that was busy then

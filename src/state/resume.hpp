@@ -8,19 +8,9 @@
 
 #include "core/device.hpp"
 #include "rows/csv.hpp"
+#include "rows/row.hpp"
 
 namespace attnprof {
-
-/// Identity of the device that rows were measured on, as their cells say it.
-struct RowDevice {
-  std::string device;  ///< "cpu", "gpu"
-  std::string name;
-  std::string uuid;  ///< empty on the host
-  bool operator==(const RowDevice&) const = default;
-};
-
-/// "gpu NVIDIA H200".
-std::string device_text(const RowDevice& device);
 
 /// Contents of a CSV to be resumed. A last line without line end is not counted: open_csv(append) cuts it
 /// off.

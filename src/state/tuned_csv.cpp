@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <tuple>
 
 #include "core/error.hpp"
 #include "rows/csv.hpp"
+#include "rows/table_row.hpp"
 
 namespace attnprof {
 namespace {
@@ -17,54 +17,16 @@ constexpr std::string_view kHeader =
     "impl,device,compute_capability,device_name,dtype,head_dim,causal,window,seqlen_kv,tile_m,tile_n,stages,"
     "warps,time_us,default_time_us,speedup,speedup_lo,speedup_hi,message,tool_version,timestamp\n";
 
-/// One row of the file, cell by cell; every complaint names file, line and column.
-class Row {
- public:
-  Row(const CsvTable& table, size_t row) : table_(table), row_(row) {}
-
-  /// Of a column that must be there.
-  const std::string& text(std::string_view column) const { return table_.rows[row_][table_.column(column)]; }
-  /// Of one that may be missing: "".
-  std::string optional_text(std::string_view column) const {
-    return table_.has(column) ? text(column) : std::string();
-  }
-
-  [[noreturn]] void fail(std::string_view column, const std::string& right) const {
-    throw UsageError(fmt::format("{}:{}: column '{}': '{}' is not {}", table_.file, table_.row_lines[row_],
-                                 column, text(column), right));
-  }
-
-  int64_t whole(std::string_view column, int64_t least, int64_t most) const {
-    const std::string& cell = text(column);
-    int64_t value = 0;
-    const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-    if (error != std::errc() || end != cell.data() + cell.size() || value < least || value > most) {
-      fail(column, fmt::format("a whole number in {}..{}", least, most));
-    }
-    return value;
-  }
-  std::optional<double> positive(std::string_view column) const {
-    if (optional_text(column).empty()) return std::nullopt;
-    const auto value = cell_number(text(column));
-    if (!value || *value <= 0) fail(column, "a positive number, or empty");
-    return value;
-  }
-
- private:
-  const CsvTable& table_;
-  size_t row_;
-};
-
-DeviceKind read_device(const Row& row) {
+DeviceKind read_device(const TableRow& row) {
   if (row.text("device") == "gpu") return DeviceKind::gpu;
   if (row.text("device") == "cpu") return DeviceKind::host;
-  row.fail("device", "cpu or gpu");
+  row.refuse("device", "is not cpu or gpu");
 }
 
-int read_capability(const Row& row, DeviceKind device) {
+int read_capability(const TableRow& row, DeviceKind device) {
   const std::string& cell = row.text("compute_capability");
   if (device == DeviceKind::host) {
-    if (!cell.empty()) row.fail("compute_capability", "empty, as it is on the CPU");
+    if (!cell.empty()) row.refuse("compute_capability", "is not empty, as it is on the CPU");
     return 0;
   }
   for (int major = 1; major < 100; ++major) {
@@ -72,22 +34,22 @@ int read_capability(const Row& row, DeviceKind device) {
       if (cell == compute_capability_text(10 * major + minor)) return 10 * major + minor;
     }
   }
-  row.fail("compute_capability", "of the form 9.0");
+  row.refuse("compute_capability", "is not of the form 9.0");
 }
 
-std::optional<DType> read_dtype(const Row& row) {
+std::optional<DType> read_dtype(const TableRow& row) {
   const std::string& cell = row.text("dtype");
   if (cell.empty()) return std::nullopt;
   for (const DType dtype : {DType::fp32, DType::fp16, DType::bf16}) {
     if (cell == to_string(dtype)) return dtype;
   }
-  row.fail("dtype", "fp32, fp16, bf16, or empty for any");
+  row.refuse("dtype", "is not fp32, fp16, bf16, or empty for any");
 }
 
-std::optional<bool> read_causal(const Row& row) {
+std::optional<bool> read_causal(const TableRow& row) {
   const std::string& cell = row.text("causal");
   if (cell.empty()) return std::nullopt;
-  if (cell != "0" && cell != "1") row.fail("causal", "0, 1, or empty for any");
+  if (cell != "0" && cell != "1") row.refuse("causal", "is not 0, 1, or empty for any");
   return cell == "1";
 }
 
@@ -95,17 +57,22 @@ constexpr int64_t kMaxLength = int64_t{1} << 31;
 constexpr int64_t kMaxTile = int64_t{1} << 20;
 
 /// 0 when the cell is empty: left to the implementation.
-int read_choice(const Row& row, std::string_view column) {
+int read_choice(const TableRow& row, std::string_view column) {
   return row.text(column).empty() ? 0 : static_cast<int>(row.whole(column, 1, kMaxTile));
 }
 
-TunedEntry read_entry(const Row& row, const KnownImplementation& known) {
+/// Nothing when the cell is empty or the column missing.
+std::optional<double> read_figure(const TableRow& row, std::string_view column) {
+  return row.optional_text(column).empty() ? std::nullopt : row.positive(column);
+}
+
+TunedEntry read_entry(const TableRow& row, const KnownImplementation& known) {
   TunedEntry e;
   e.key.device = read_device(row);
   e.key.impl = row.text("impl");
   if (!known(e.key.impl, e.key.device)) {
-    row.fail("impl", fmt::format("an implementation on the {} (see `attnprof list`)",
-                                 e.key.device == DeviceKind::gpu ? "GPU; aliases do not count" : "CPU"));
+    row.refuse("impl", fmt::format("is not an implementation on the {} (see `attnprof list`)",
+                                   e.key.device == DeviceKind::gpu ? "GPU; aliases do not count" : "CPU"));
   }
   e.key.compute_capability = read_capability(row, e.key.device);
   e.key.device_name = row.optional_text("device_name");
@@ -118,11 +85,11 @@ TunedEntry read_entry(const Row& row, const KnownImplementation& known) {
   e.config.tile_n = static_cast<int>(row.whole("tile_n", 1, kMaxTile));
   e.config.stages = read_choice(row, "stages");
   e.config.warps = read_choice(row, "warps");
-  e.time_us = row.positive("time_us");
-  e.default_time_us = row.positive("default_time_us");
-  e.speedup = row.positive("speedup");
-  e.speedup_lo = row.positive("speedup_lo");
-  e.speedup_hi = row.positive("speedup_hi");
+  e.time_us = read_figure(row, "time_us");
+  e.default_time_us = read_figure(row, "default_time_us");
+  e.speedup = read_figure(row, "speedup");
+  e.speedup_lo = read_figure(row, "speedup_lo");
+  e.speedup_hi = read_figure(row, "speedup_hi");
   e.message = row.optional_text("message");
   e.tool_version = row.optional_text("tool_version");
   e.timestamp = row.optional_text("timestamp");
@@ -162,7 +129,7 @@ std::vector<TunedEntry> parse_tuned(std::string_view text, const std::string& fi
     table.column(column);  // also of a file without rows
   }
   for (size_t i = 0; i < table.rows.size(); ++i) {
-    TunedEntry entry = read_entry(Row(table, i), known);
+    TunedEntry entry = read_entry(TableRow(table, i), known);
     entry.origin = file;
     const auto same = [&entry](const TunedEntry& e) { return e.key == entry.key; };
     const auto first = std::find_if(entries.begin(), entries.end(), same);

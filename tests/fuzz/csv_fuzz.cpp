@@ -5,6 +5,7 @@
 
 #include "core/error.hpp"
 #include "rows/csv.hpp"
+#include "rows/derived.hpp"
 #include "rows/existing_csv.hpp"
 #include "rows/merge.hpp"
 #include "rows/rows.hpp"
@@ -87,7 +88,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         const auto time = resolved_time_us(row);
         require(!time || (*time > 0 && row.ok()));
         (void)hbm_bytes(row);
-        (void)executed_flops(row);
+        (void)attribution(row);
       }
     });
   }

@@ -1,0 +1,20 @@
+// Text in pieces.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+namespace attnprof {
+
+/// The parts between separators: one more than there are of those.
+inline std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const size_t at = text.find(separator);
+    parts.push_back(text.substr(0, at));
+    if (at == std::string_view::npos) return parts;
+    text.remove_prefix(at + 1);
+  }
+}
+
+}  // namespace attnprof

@@ -1,0 +1,133 @@
+#include "rows/row.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "rows/columns.hpp"
+#include "rows/csv.hpp"
+#include "rows/human.hpp"
+
+namespace attnprof {
+
+namespace {
+
+bool is_config(std::string_view column) {
+  return column == "impl" || column == "tile_m" || column == "tile_n" || column == "stages" ||
+         column == "warps" || column == "kernel";
+}
+
+std::string unverified_reason(const Row& row) {
+  if (!row.ok()) return std::string(to_string(row.status()));
+  const auto error = row.number("rel_err"), tolerance = row.number("tolerance");
+  if (!error) return "no rel_err";
+  if (!tolerance) return "no tolerance";
+  if (*error <= *tolerance) return "";
+  return fmt::format("rel_err {:.3g} above tolerance {:.3g}", *error, *tolerance);
+}
+
+std::string counted(const Row& row, std::string_view column) {
+  const auto value = row.number(column);
+  return value ? human_count(static_cast<int64_t>(*value)) : std::string("?");
+}
+
+std::shared_ptr<const RowHeader> own_header() {
+  static const auto header = [] {
+    std::vector<std::string> names;
+    for (const Column& column : columns()) names.emplace_back(column.name);
+    return std::make_shared<const RowHeader>("this sweep", std::move(names));
+  }();
+  return header;
+}
+
+}  // namespace
+
+std::string device_text(const RowDevice& d) {
+  return d.device + (d.name.empty() ? "" : " " + d.name);
+}
+
+RowHeader::RowHeader(std::string file_name, std::vector<std::string> column_names)
+    : file(std::move(file_name)), names(std::move(column_names)) {
+  for (size_t i = 0; i < names.size(); ++i) position.emplace(names[i], i);
+}
+
+Row::Row(std::shared_ptr<const RowHeader> header, std::shared_ptr<const std::vector<std::string>> cells,
+         int64_t line)
+    : header_(std::move(header)), cells_(std::move(cells)), line_(line) {
+  const auto is_own = [word = text("status")](Status s) { return to_string(s) == word; };
+  const auto known = std::find_if(kStatuses.begin(), kStatuses.end(), is_own);
+  status_ = known == kStatuses.end() ? Status::failed : *known;
+  why_unverified_ = unverified_reason(*this);
+  for (const Column& column : columns()) {
+    if (!column.is_key) continue;
+    const std::string part = key_part(text(column.name)) + '\x1f';
+    key_ += part;
+    if (!is_config(column.name)) problem_key_ += part;
+  }
+  label_ = fmt::format("{}{}{} {}", text("impl"), kernel().empty() ? "" : " ", kernel(), problem_label());
+}
+
+std::string Row::where() const {
+  return fmt::format("{}:{}", file(), line());
+}
+
+std::string_view Row::text(std::string_view column) const {
+  if (!header_) return {};
+  const auto at = header_->position.find(column);
+  return at == header_->position.end() ? std::string_view() : (*cells_)[at->second];
+}
+std::optional<double> Row::number(std::string_view column) const {
+  return cell_number(text(column));
+}
+
+RowDevice Row::device() const {
+  return {std::string(text("device")), std::string(text("device_name")), std::string(text("device_uuid"))};
+}
+
+std::string Row::tile_label() const {
+  const auto side = [](std::string_view cell) { return cell.empty() ? std::string_view("?") : cell; };
+  if (text("tile_m").empty() && text("tile_n").empty()) return "";
+  return fmt::format("{}x{}", side(text("tile_m")), side(text("tile_n")));
+}
+
+std::string Row::impl_label() const {
+  std::string label(text("impl"));
+  if (const std::string tile = tile_label(); !tile.empty()) label += " " + tile;
+  if (!kernel().empty()) label += fmt::format(" {}", kernel());
+  return label;
+}
+
+std::string Row::problem_label() const {
+  std::string label;
+  if (text("pass") != "fwd") label += fmt::format("{} ", text("pass"));
+  label += fmt::format("{} b{} h{}", text("dtype"), counted(*this, "batch"), text("heads"));
+  if (text("kv_heads") != text("heads")) label += fmt::format("/{}", text("kv_heads"));
+  label += " s" + counted(*this, "seqlen_q");
+  if (text("seqlen_kv") != text("seqlen_q")) label += "x" + counted(*this, "seqlen_kv");
+  label += fmt::format(" d{}", text("head_dim"));
+  if (text("causal") == "1") label += " causal";
+  if (text("window") != "0") label += " window " + counted(*this, "window");
+  if (text("cache") != "cold") label += fmt::format(" {} cache", text("cache"));
+  if (!text("rest").empty()) label += fmt::format(" rest {}", text("rest"));
+  if (text("fill") != "normal") label += fmt::format(" {}", text("fill"));
+  return label;
+}
+
+Row row_of(const Record& record) {
+  const auto cells = std::make_shared<std::vector<std::string>>();
+  for (const Column& column : columns())
+    cells->push_back(column.get ? cell_text(column.get(record)) : std::string());
+  Row row(own_header(), cells, 0);
+  for (size_t i = 0; i < columns().size(); ++i) {
+    if (columns()[i].derive) (*cells)[i] = cell_text(columns()[i].derive(row));
+  }
+  return row;
+}
+
+std::vector<Row> rows_of(const std::vector<Record>& records) {
+  std::vector<Row> rows;
+  for (const Record& record : records) rows.push_back(row_of(record));
+  return rows;
+}
+
+}  // namespace attnprof

@@ -5,8 +5,12 @@
 
 #include <algorithm>
 
+#include "baselines/cudnn/cudnn.hpp"
+#include "baselines/naive/naive.hpp"
 #include "baselines/naive_host/naive_host.hpp"
 #include "core/error.hpp"
+#include "kernels/flash2/flash2.hpp"
+#include "kernels/flash3/flash3.hpp"
 #include "kernels/fused_host/fused_host.hpp"
 
 namespace attnprof {
@@ -19,6 +23,10 @@ std::vector<Implementation> listed() {
   };
   add({naive_host()});
   add({fused_host()});
+  add({naive_gpu()});
+  add({flash2()});
+  add(flash3());
+  add({cudnn_gpu()});
   return all;
 }
 

@@ -16,8 +16,7 @@
 #include "core/error.hpp"
 #include "core/theory.hpp"
 #include "gpu/api/cudnn_api.hpp"
-#include "gpu/device/gpu_device.hpp"
-#include "kernels/device/fused_launch.hpp"
+#include "kernels/device/arguments.hpp"
 
 namespace attnprof {
 
@@ -50,10 +49,8 @@ Band band(const Problem& p) {
   return b;
 }
 
-Unsupported supports(const Case& c, const DeviceInfo& device) {
+Unsupported limits(const Case& c, const DeviceInfo& device) {
   const Problem& p = c.problem;
-  if (p.pass != Pass::fwd) return fmt::format("cudnn is measured for fwd only, not {}", to_string(p.pass));
-  if (p.dtype == DType::fp32) return "cudnn's fused attention takes bf16 and fp16, not fp32";
   if (device.compute_capability < 80) {
     return fmt::format("cudnn's fused attention needs compute capability 8.0, this GPU has {}.{}",
                        device.compute_capability / 10, device.compute_capability % 10);
@@ -67,23 +64,13 @@ Unsupported supports(const Case& c, const DeviceInfo& device) {
   return std::nullopt;
 }
 
-KernelConfig resolve(const Problem&, const KernelConfig&, const DeviceInfo&) {
-  return {};
-}
-int64_t workspace_bytes(const Case&, const DeviceInfo&) {
-  return 0;
-}
-
 /// What any fused kernel does at least; cuDNN's tiles, and with them its surplus, are not known.
-ModelledWork model(const Case& c, const DeviceInfo&) {
+std::vector<ModelledStep> steps(const Case& c, const DeviceInfo&) {
   const Problem& p = c.problem;
-  return {.hbm = compulsory_traffic(p),
-          .executed_flops = algorithmic_flops(p),
-          .exp_count = p.batch * p.heads * visible_pairs(p)};
-}
-
-std::vector<KernelSpec> kernels(const Case&, const DeviceInfo&) {
-  return {};
+  return {{"forward",
+           {.hbm = compulsory_traffic(p),
+            .executed_flops = algorithmic_flops(p),
+            .exp_count = p.batch * p.heads * visible_pairs(p)}}};
 }
 
 /// Scores outside the band become -inf (before 9.10: the lowest finite number, which those versions prefer).
@@ -125,20 +112,20 @@ TensorId mask(Graph& graph, TensorId scores, const Problem& p, bool infinite) {
   return scores;
 }
 
-/// `t.lse` may be null: then it is not computed.
+/// LSE is not computed when it has no place.
 Graph attention(const cudnn::Api& api, const Problem& p, const Tensors& t) {
   const DataType type = p.dtype == DType::bf16 ? DataType::bf16 : DataType::fp16;
   const int64_t nq = p.seqlen_q, nkv = p.seqlen_kv, d = p.head_dim;
   Graph graph(api);
-  const auto in_memory = [&](const cudnn::Sizes& sizes, const cudnn::Sizes& strides, const void* address) {
-    return graph.in_memory(type, sizes, strides,
-                           const_cast<void*>(address));  // cuDNN does not tell inputs from outputs
+  const auto in_memory = [&](const cudnn::Sizes& sizes, const cudnn::Sizes& strides, void* address) {
+    return graph.in_memory(type, sizes, strides, address);
   };
-  const TensorId q = in_memory({p.batch, p.heads, nq, d}, {p.heads * nq * d, nq * d, d, 1}, t.q);
+  const TensorId q = in_memory({p.batch, p.heads, nq, d}, {p.heads * nq * d, nq * d, d, 1}, t.at("q"));
   const TensorId k_transposed =
-      in_memory({p.batch, p.kv_heads, d, nkv}, {p.kv_heads * nkv * d, nkv * d, 1, d}, t.k);
-  const TensorId v = in_memory({p.batch, p.kv_heads, nkv, d}, {p.kv_heads * nkv * d, nkv * d, d, 1}, t.v);
-  const TensorId o = in_memory({p.batch, p.heads, nq, d}, {p.heads * nq * d, nq * d, d, 1}, t.o);
+      in_memory({p.batch, p.kv_heads, d, nkv}, {p.kv_heads * nkv * d, nkv * d, 1, d}, t.at("k"));
+  const TensorId v =
+      in_memory({p.batch, p.kv_heads, nkv, d}, {p.kv_heads * nkv * d, nkv * d, d, 1}, t.at("v"));
+  const TensorId o = in_memory({p.batch, p.heads, nq, d}, {p.heads * nq * d, nq * d, d, 1}, t.at("o"));
 
   TensorId scores = graph.matmul(q, k_transposed);
   scores =
@@ -149,9 +136,9 @@ Graph attention(const cudnn::Api& api, const Problem& p, const Tensors& t) {
   const TensorId shifted = graph.pointwise(Pointwise::subtract, {}, scores, maximum);
   const TensorId powers = graph.pointwise(Pointwise::exp, {}, shifted);
   const TensorId sum = graph.reduce(Reduction::sum, powers);
-  if (t.lse) {
+  if (t.lse()) {
     const TensorId lse =
-        graph.in_memory(DataType::fp32, {p.batch, p.heads, nq, 1}, {p.heads * nq, nq, 1, 1}, t.lse);
+        graph.in_memory(DataType::fp32, {p.batch, p.heads, nq, 1}, {p.heads * nq, nq, 1, 1}, t.lse());
     const TensorId logarithm = graph.pointwise(Pointwise::log, {}, sum);
     graph.pointwise(Pointwise::add, {.into = lse}, maximum, logarithm);
   }
@@ -188,7 +175,7 @@ class HandleOwner {
 
 class CudnnAttention final : public Prepared {
  public:
-  CudnnAttention(const Problem& p, const Tensors& t, GpuDevice& gpu)
+  CudnnAttention(const Problem& p, const Tensors& t, Device& gpu)
       : api_(require_cudnn()),
         handle_(api_, gpu.stream()),
         graph_(attention(api_, p, t)),
@@ -219,9 +206,9 @@ class CudnnAttention final : public Prepared {
   cudnn::Descriptor pack_;
 };
 
-std::unique_ptr<Prepared> prepare(const Case& c, const Tensors& t, Device& device) {
+std::unique_ptr<Prepared> prepare_attention(const Case& c, const Tensors& t, Device& device) {
   require_16_byte_operands("cudnn", t);
-  return std::make_unique<CudnnAttention>(c.problem, t, as_gpu(device));
+  return std::make_unique<CudnnAttention>(c.problem, t, device);
 }
 
 }  // namespace
@@ -230,12 +217,10 @@ Implementation cudnn_gpu() {
   return {.name = "cudnn",
           .device = DeviceKind::gpu,
           .summary = "cuDNN's fused attention, through its graph API",
-          .supports = supports,
-          .resolve = resolve,
-          .workspace_bytes = workspace_bytes,
-          .model = model,
-          .kernels = kernels,
-          .prepare = prepare};
+          .takes = {"fp16", "bf16", "causal", "window", "gqa"},
+          .limits = limits,
+          .steps = steps,
+          .prepare = prepare_attention};
 }
 
 }  // namespace attnprof

@@ -9,9 +9,9 @@ namespace attnprof {
 /// GQA, causal (bottom-right aligned), sliding windows. The engine is the first that cuDNN's heuristic A
 /// proposes and accepts, as in frameworks; the plan is built in prepare().
 ///
-/// What the plan needs as workspace is known only once it is built, so workspace_bytes() says 0 and prepare()
-/// allocates it (256 bytes, more where few queries meet many keys); Prepared::own_workspace_bytes() tells how
-/// much. Where libcudnn.so.9 is missing, supports() says so.
+/// What the plan needs as workspace is known only once it is built, so prepare() allocates it (256 bytes,
+/// more where few queries meet many keys); Prepared::own_workspace_bytes() tells how much. Where
+/// libcudnn.so.9 is missing, `limits` says so.
 Implementation cudnn_gpu();
 
 }  // namespace attnprof

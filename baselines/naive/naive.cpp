@@ -12,18 +12,53 @@
 #include <algorithm>
 #include <cmath>
 
-#include "baselines/naive/launch.hpp"
+#include "baselines/naive/softmax_params.cuh"
 #include "core/l2_model.hpp"
 #include "core/theory.hpp"
+#include "kernels/device/arguments.hpp"
 
 namespace attnprof {
 
 namespace {
 
-Unsupported supports(const Case& c, const DeviceInfo& device) {
+/// Scratch of cuBLASLt, behind S and P in the workspace.
+constexpr int64_t kScratchBytes = int64_t{32} << 20;
+
+/// Elements from one row of S or P to the next: rows are padded to 16 bytes, so that the softmax's accesses
+/// are aligned in every row.
+int64_t score_pitch(const Problem& p) {
+  const int64_t elements = 16 / dtype_bytes(p.dtype);
+  return (p.seqlen_kv + elements - 1) / elements * elements;
+}
+
+/// Bytes of S (or P) with that padding, rounded up to 256.
+int64_t padded_scores_bytes(const Problem& p) {
+  const int64_t bytes = p.batch * p.heads * p.seqlen_q * score_pitch(p) * dtype_bytes(p.dtype);
+  return (bytes + 255) / 256 * 256;
+}
+
+/// How many threads share a row of the softmax, and how much of it each keeps in registers.
+struct SoftmaxShape {
+  int threads = 32;
+  int rows_per_block = 1;
+  int vectors = 8;
+  bool resident = true;
+};
+
+SoftmaxShape softmax_shape(const Problem& p) {
+  constexpr int kMaxVectors = 8, kMaxThreads = 1024, kBlockThreads = 256;
+  const int64_t row_vectors = score_pitch(p) * dtype_bytes(p.dtype) / 16;
+  SoftmaxShape shape;
+  while (shape.threads < kMaxThreads && shape.threads * kMaxVectors < row_vectors) shape.threads *= 2;
+  const int64_t vectors = (row_vectors + shape.threads - 1) / shape.threads;
+  shape.resident = vectors <= kMaxVectors;
+  shape.vectors = shape.resident ? static_cast<int>(vectors) : 1;
+  if (shape.threads == 32) shape.rows_per_block = kBlockThreads / 32;
+  return shape;
+}
+
+Unsupported limits(const Case& c, const DeviceInfo& device) {
   const Problem& p = c.problem;
-  if (p.pass != Pass::fwd)
-    return fmt::format("naive on the GPU computes fwd only, not {}", to_string(p.pass));
   if (p.dtype == DType::bf16 && device.compute_capability < 80) {
     return fmt::format("bf16 needs compute capability 8.0, this GPU has {}.{}",
                        device.compute_capability / 10, device.compute_capability % 10);
@@ -36,12 +71,8 @@ Unsupported supports(const Case& c, const DeviceInfo& device) {
   return std::nullopt;
 }
 
-KernelConfig resolve(const Problem&, const KernelConfig&, const DeviceInfo&) {
-  return {};
-}
-
 int64_t workspace_bytes(const Case& c, const DeviceInfo&) {
-  return 2 * padded_scores_bytes(c.problem) + kProductWorkspaceBytes;
+  return 2 * padded_scores_bytes(c.problem) + kScratchBytes;
 }
 
 /// Each step reads its operands once and writes its result once. What the step before left of S and P in L2
@@ -74,65 +105,73 @@ std::vector<ModelledStep> steps(const Case& c, const DeviceInfo& device) {
       {"pv", {.hbm = {p_reads + kv_bytes(p), o_bytes(p)}, .executed_flops = product_flops}}};
 }
 
-ModelledWork model(const Case& c, const DeviceInfo& device) {
-  return sum_of(steps(c, device));
+KernelLaunch softmax(const Problem& p, const void* scores, void* probabilities, float* lse) {
+  const SoftmaxShape shape = softmax_shape(p);
+  const SoftmaxParams params{.scores = scores,
+                             .probabilities = probabilities,
+                             .lse = lse,
+                             .rows = p.batch * p.heads * p.seqlen_q,
+                             .seqlen_q = static_cast<int>(p.seqlen_q),
+                             .seqlen_kv = static_cast<int>(p.seqlen_kv),
+                             .pitch = static_cast<int>(score_pitch(p)),
+                             .window = static_cast<int>(mask_of(p).window)};
+  return {.kernel = {.source = "baselines/naive/softmax.cu",
+                     .entry = "softmax_rows",
+                     .defines = {macro("DTYPE_BITS", 8 * dtype_bytes(p.dtype)),
+                                 macro("BF16", p.dtype == DType::bf16), macro("THREADS", shape.threads),
+                                 macro("ROWS_PER_BLOCK", shape.rows_per_block),
+                                 macro("VECTORS", shape.vectors), macro("RESIDENT", shape.resident),
+                                 macro("CAUSAL", p.causal), macro("WINDOW", p.window > 0)}},
+          .shape = {.grid_x = static_cast<unsigned>((params.rows + shape.rows_per_block - 1) /
+                                                    shape.rows_per_block),
+                    .block_x = static_cast<unsigned>(shape.threads * shape.rows_per_block)},
+          .arguments = {by_value(params)}};
 }
 
-std::vector<KernelSpec> kernels(const Case& c, const DeviceInfo&) {
-  return {softmax_spec(c.problem)};
+std::vector<Launch> launches(const Case& c, const DeviceInfo&, const Tensors& t) {
+  require_16_byte_operands("naive", t);
+  const Problem& p = c.problem;
+  char* const workspace = static_cast<char*>(t.workspace);
+  const auto part = [&](int64_t offset) { return workspace == nullptr ? nullptr : workspace + offset; };
+  void* const scores = workspace;
+  void* const probabilities = part(padded_scores_bytes(p));
+  void* const scratch = part(2 * padded_scores_bytes(p));
+  const int64_t matrices = p.batch * p.kv_heads, rows = p.heads / p.kv_heads * p.seqlen_q;
+  const ProductShape qk{.dtype = p.dtype,
+                        .batch = matrices,
+                        .m = rows,
+                        .n = p.seqlen_kv,
+                        .k = p.head_dim,
+                        .a_pitch = p.head_dim,
+                        .b_pitch = p.head_dim,
+                        .c_pitch = score_pitch(p),
+                        .b_transposed = true,
+                        .alpha = static_cast<float>(softmax_scale(p))};
+  const ProductShape pv{.dtype = p.dtype,
+                        .batch = matrices,
+                        .m = rows,
+                        .n = p.head_dim,
+                        .k = p.seqlen_kv,
+                        .a_pitch = score_pitch(p),
+                        .b_pitch = p.head_dim,
+                        .c_pitch = p.head_dim};
+  return {ProductLaunch{"Q K^T", qk, t.at("q"), t.at("k"), scores, scratch, kScratchBytes},
+          softmax(p, scores, probabilities, t.lse()),
+          ProductLaunch{"P V", pv, probabilities, t.at("v"), t.at("o"), scratch, kScratchBytes}};
 }
 
 }  // namespace
-
-int64_t score_pitch(const Problem& p) {
-  const int64_t elements = 16 / dtype_bytes(p.dtype);
-  return (p.seqlen_kv + elements - 1) / elements * elements;
-}
-
-int64_t padded_scores_bytes(const Problem& p) {
-  const int64_t bytes = p.batch * p.heads * p.seqlen_q * score_pitch(p) * dtype_bytes(p.dtype);
-  return (bytes + 255) / 256 * 256;
-}
-
-SoftmaxShape softmax_shape(const Problem& p) {
-  constexpr int kMaxVectors = 8, kMaxThreads = 1024, kBlockThreads = 256;
-  const int64_t row_vectors = score_pitch(p) * dtype_bytes(p.dtype) / 16;
-  SoftmaxShape shape;
-  while (shape.threads < kMaxThreads && shape.threads * kMaxVectors < row_vectors) shape.threads *= 2;
-  const int64_t vectors = (row_vectors + shape.threads - 1) / shape.threads;
-  shape.resident = vectors <= kMaxVectors;
-  shape.vectors = shape.resident ? static_cast<int>(vectors) : 1;
-  if (shape.threads == 32) shape.rows_per_block = kBlockThreads / 32;
-  return shape;
-}
-
-KernelSpec softmax_spec(const Problem& p) {
-  const SoftmaxShape shape = softmax_shape(p);
-  const auto flag = [](bool b) { return std::string(b ? "1" : "0"); };
-  return {.source = "baselines/naive/softmax.cu",
-          .entry = "softmax_rows",
-          .defines = {{"ATTNPROF_DTYPE_BITS", std::to_string(8 * dtype_bytes(p.dtype))},
-                      {"ATTNPROF_BF16", flag(p.dtype == DType::bf16)},
-                      {"ATTNPROF_THREADS", std::to_string(shape.threads)},
-                      {"ATTNPROF_ROWS_PER_BLOCK", std::to_string(shape.rows_per_block)},
-                      {"ATTNPROF_VECTORS", std::to_string(shape.vectors)},
-                      {"ATTNPROF_RESIDENT", flag(shape.resident)},
-                      {"ATTNPROF_CAUSAL", flag(p.causal)},
-                      {"ATTNPROF_WINDOW", flag(p.window > 0)}}};
-}
 
 Implementation naive_gpu() {
   return {.name = "naive",
           .device = DeviceKind::gpu,
           .summary = "S and P in HBM: cuBLASLt product, softmax, cuBLASLt product",
-          .supports = supports,
-          .resolve = resolve,
+          .takes = {"fp32", "fp16", "bf16", "causal", "window", "gqa"},
+          .limits = limits,
           .workspace_bytes = workspace_bytes,
-          .model = model,
-          .kernels = kernels,
-          .prepare = prepare_naive,
-          .materializes = true,
-          .steps = steps};
+          .steps = steps,
+          .launches = launches,
+          .materializes = true};
 }
 
 }  // namespace attnprof

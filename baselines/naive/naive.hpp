@@ -5,7 +5,7 @@
 
 namespace attnprof {
 
-/// "naive" on the GPU: S and P written to HBM, three steps. See naive_gpu.cpp.
+/// "naive" on the GPU: S and P written to HBM, three steps. See naive.cpp.
 Implementation naive_gpu();
 
 }  // namespace attnprof

@@ -1,20 +1,23 @@
 // The softmax between the two matrix products of materialising attention: scores in, probabilities out, both
 // in HBM.
 //
-// Algorithm   Safe softmax (Milakov & Gimelshein 2018, section 2) over the visible columns of each row; the
-// row is read
-//             once and kept in registers, so HBM sees each score once and each probability once. Rows longer
-//             than kThreads * kVectors * 16 bytes do not fit and are read twice (kResident = false): first
-//             for maximum and sum together (algorithm 3, per thread), then for the probabilities.
-// Masks       Bottom-right causal and window, as src/core/problem.hpp defines them. Vectors without a visible
-// column are
-//             not read; zeros are written for every column that is not visible, padding included.
-// Shapes      scores, probabilities [rows, pitch] in fp32, fp16 or bf16, 16-byte accesses throughout; lse
-// [rows]. Precision   fp32 inside: p = 2^((s - m) log2(e)) / sum, subtracted before scaling, so any finite
-// scores are fine. Schedule    kThreads threads a row (a warp, or a block), several 16-byte loads each in
-// flight at once.
-#include "kernels/device/ptx.cuh"
+// Algorithm: safe softmax (Milakov & Gimelshein 2018, section 2) over the visible columns of each row; the
+// row is read once and kept in registers, so HBM sees each score once and each probability once. Rows longer
+// than kThreads * kVectors * 16 bytes do not fit and are read twice (kResident = false): first for maximum
+// and sum together (algorithm 3, per thread), then for the probabilities.
+//
+// Masks: core/mask.hpp. Vectors without a visible column are not read; zeros are written for every column
+// that is not visible, padding included.
+//
+// Shapes: scores, probabilities [rows, pitch] in fp32, fp16 or bf16, 16-byte accesses throughout; lse [rows].
+//
+// Precision: fp32 inside: p = 2^((s - m) log2(e)) / sum, subtracted before scaling, so any finite scores are
+// fine.
+//
+// Schedule: kThreads threads a row (a warp, or a block), several 16-byte loads each in flight at once.
 #include "baselines/naive/softmax_params.cuh"
+#include "core/mask.hpp"
+#include "kernels/device/ptx.cuh"
 
 namespace attnprof {
 
@@ -58,18 +61,13 @@ struct SoftmaxRow {
   const uint4* scores;
   uint4* probabilities;
   long long row;
-  int begin, end;  ///< visible columns
+  Keys<int> seen;  ///< columns
   int vectors;     ///< in a row, padding included
   int lane;        ///< of the threads that share the row
 
   __device__ __forceinline__ SoftmaxRow(const SoftmaxParams& p, long long r) : params(p), row(r) {
-    const int diagonal = static_cast<int>(row % params.seqlen_q) + params.seqlen_kv - params.seqlen_q;
-    begin = Config::kWindow ? max(0, diagonal - params.window + 1) : 0;
-    end = params.seqlen_kv;
-    if (Config::kCausal)
-      end = min(end, diagonal + 1);
-    else if (Config::kWindow)
-      end = min(end, diagonal + params.window);
+    const Mask<int> mask{params.seqlen_q, params.seqlen_kv, Config::kCausal, Config::kWindow, params.window};
+    seen = attnprof::visible(mask, static_cast<int>(row % params.seqlen_q));
     vectors = params.pitch / V::kElements;
     scores = static_cast<const uint4*>(params.scores) + row * vectors;
     probabilities = static_cast<uint4*>(params.probabilities) + row * vectors;
@@ -77,17 +75,17 @@ struct SoftmaxRow {
   }
 
   __device__ __forceinline__ bool visible(int vector) const {
-    return (vector + 1) * V::kElements > begin && vector * V::kElements < end;
+    return (vector + 1) * V::kElements > seen.begin && vector * V::kElements < seen.end;
   }
 
   /// The elements of a loaded vector, -inf where they are not visible.
   __device__ __forceinline__ void unpack(const uint4& bits, int vector, float (&x)[V::kElements]) const {
     V::unpack(bits, x);
     const int first = vector * V::kElements;
-    if (first >= begin && first + V::kElements <= end) return;
+    if (first >= seen.begin && first + V::kElements <= seen.end) return;
 #pragma unroll
     for (int i = 0; i < V::kElements; ++i)
-      if (first + i < begin || first + i >= end) x[i] = __uint_as_float(0xff800000u);
+      if (first + i < seen.begin || first + i >= seen.end) x[i] = __uint_as_float(0xff800000u);
   }
 
   template <bool kMaximum>
@@ -118,7 +116,7 @@ struct SoftmaxRow {
   }
 
   __device__ __forceinline__ void store_lse(float m, float sum) const {
-    if (lane == 0) params.lse[row] = begin < end ? m + logf(sum) : __uint_as_float(0xff800000u);
+    if (lane == 0) params.lse[row] = seen.begin < seen.end ? m + logf(sum) : __uint_as_float(0xff800000u);
   }
 
   __device__ __forceinline__ void store_vector(const uint4& bits, int vector, float m, float inverse) const {
@@ -195,7 +193,7 @@ struct SoftmaxRow {
   }
 };
 
-/// What the host compiled this file for; every ATTNPROF_ macro comes from naive_gpu.cpp.
+/// What the host compiled this file for; every ATTNPROF_ macro comes from naive.cpp.
 struct Config {
 #if ATTNPROF_DTYPE_BITS == 32
   using Element = Fp32;

@@ -1,20 +1,17 @@
 // Tiles in shared memory and the fragments that mma.sync takes from them.
 #pragma once
 
+#include "kernels/device/layout.hpp"
 #include "kernels/device/ptx.cuh"
 
 namespace attnprof {
 
-/// Shared-memory layout of a tile of rows of `kElements` 16-bit elements. Rows are padded with zeros to whole
-/// k16 steps, and the pitch is an odd number of 16-byte chunks: the eight rows that one ldmatrix phase reads
-/// then start in eight different groups of four banks, so no access conflicts, and every fragment's address
-/// is a lane's base plus a constant. (A XOR swizzle would save the one chunk a row, and cost address
-/// registers.)
+/// Shared-memory layout of a tile of rows of `kElements` 16-bit elements.
 template <int kElements>
 struct TileLayout {
-  static constexpr int kColumns = (kElements + 15) / 16 * 16;  ///< elements, zero-padded
-  static constexpr int kChunks = kColumns / 8;                 ///< 16-byte chunks that hold them
-  static constexpr int kPitch = (kChunks + 1) * 16;  ///< bytes; kChunks is even, so this is odd in chunks
+  static constexpr int kColumns = padded_columns(kElements);
+  static constexpr int kChunks = kColumns / 8;           ///< 16-byte chunks that hold them
+  static constexpr int kPitch = pitch_bytes(kElements);  ///< bytes
 };
 
 /// Copies rows [0, kRows) of a [*, kHeadDim] matrix to a tile, asynchronously and by all threads together.

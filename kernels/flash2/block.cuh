@@ -76,15 +76,15 @@ struct Flash2 {
   }
 
   /// -inf where a row does not see a key.
-  __device__ __forceinline__ void mask(Scores& scores, int tile) const {
-    const Visibility<Config> visible{params};
+  __device__ __forceinline__ void hide_unseen(Scores& scores, int tile) const {
     const int lane = threadIdx.x % 32;
     const int first_key = tile * kTileN + side * (kScoreBlocks * 8) + lane % 4 * 2;
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
       const int row = load.work.first_row + warp_row + r * 8 + lane / 4;
-      const int begin = visible.begin(row) - first_key;
-      const int end = visible.end(row) - first_key;
+      const Mask<int> mask = mask_of<Config>(params);
+      const int begin = Config::kWindow ? unclipped_begin(mask, row) - first_key : 0;
+      const int end = visible_end(mask, row) - first_key;
 #pragma unroll
       for (int n = 0; n < kScoreBlocks; ++n)
         for (int i = 0; i < 2; ++i) {
@@ -189,7 +189,7 @@ struct Flash2 {
       load.stage(tile - (kStages - 1));
     }
     score(scores, tile);
-    if constexpr (kMasked) mask(scores, tile);
+    if constexpr (kMasked) hide_unseen(scores, tile);
     softmax.find_largest(largest, scores);
     if constexpr (kSides == 2) publish_rows(largest);
     if constexpr (kStages == 1) {

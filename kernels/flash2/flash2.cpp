@@ -1,5 +1,4 @@
-// The plan of flash2: which cases it takes, how it is cut, what it costs. Needs no CUDA;
-// flash2_launch_gpu.cpp does.
+// The plan of flash2: which cases it takes, how it is cut, what it costs, what is launched.
 #include "kernels/flash2/flash2.hpp"
 
 #include <fmt/format.h>
@@ -9,7 +8,8 @@
 
 #include "core/l2_model.hpp"
 #include "core/theory.hpp"
-#include "kernels/flash2/launch.hpp"
+#include "kernels/device/arguments.hpp"
+#include "kernels/flash2/layout.hpp"
 
 namespace attnprof {
 
@@ -19,10 +19,6 @@ constexpr int kMaxWarps = 16;
 constexpr int kMaxStages = 4;
 /// fp32 accumulators (S and O) that a thread can hold beside fragments and addresses without spilling.
 constexpr int kMaxAccumulators = 192;
-
-int round_up(int64_t x, int64_t step) {
-  return static_cast<int>((x + step - 1) / step * step);
-}
 
 /// Warps that share rows: above head_dim 128 a warp cannot hold 32 rows of O, and two split its columns
 /// (flash2.cu).
@@ -36,14 +32,13 @@ int row_blocks(const Problem& p, const KernelConfig& k) {
   return k.warps > 0 && rows % (16 * k.warps) == 0 ? rows / (16 * k.warps) : 0;
 }
 
-/// TileLayout's pitch in mma_tile.cuh.
-int64_t pitch_bytes(int64_t elements) {
-  return 2 * round_up(elements, 16) + 16;
+/// Dynamic shared memory of one block.
+int64_t smem_bytes(const Problem& p, const KernelConfig& k) {
+  return flash2_layout::places({p.head_dim, k.tile_m, k.tile_n, k.stages, sides(p, k)}).end;
 }
 
-int accumulators(const Problem& p, const KernelConfig& k) {
-  const int columns = round_up(p.head_dim, 16);
-  return row_blocks(p, k) * (columns + k.tile_n) / 2 / sides(p, k);
+int64_t accumulators(const Problem& p, const KernelConfig& k) {
+  return row_blocks(p, k) * (padded_columns(p.head_dim) + k.tile_n) / 2 / sides(p, k);
 }
 
 /// Warps so that each works on 32 rows where registers allow, else on 16.
@@ -75,8 +70,7 @@ int default_tile_n(const Problem& p, int tile_m, const DeviceInfo& device) {
   // One window side more to compare with is one register too many for sm_80's ptxas.
   if (p.head_dim <= 128) return device.compute_capability < 90 && p.window > 0 ? 32 : 48;
   const KernelConfig wanted{.tile_m = tile_m, .tile_n = 64, .stages = 1};
-  return flash2_smem_bytes(p, wanted) <= device.smem_per_block_bytes ? 64
-                                                                     : 32;  // 99 KB on sm_86, sm_89, sm_120
+  return smem_bytes(p, wanted) <= device.smem_per_block_bytes ? 64 : 32;  // 99 KB on sm_86, sm_89, sm_120
 }
 
 KernelConfig resolve(const Problem& p, const KernelConfig& asked, const DeviceInfo& device) {
@@ -89,21 +83,18 @@ KernelConfig resolve(const Problem& p, const KernelConfig& asked, const DeviceIn
     // under the product before, and a second stage would only cost shared memory and registers.
     constexpr int64_t kLargeTileBytes = 16 << 10;
     k.stages = k.tile_n * p.head_dim * 2 < kLargeTileBytes ? 2 : 1;
-    if (flash2_smem_bytes(p, k) > device.smem_per_block_bytes) k.stages = 1;
+    if (smem_bytes(p, k) > device.smem_per_block_bytes) k.stages = 1;
   }
   return k;
 }
 
-Unsupported supports(const Case& c, const DeviceInfo& device) {
+Unsupported limits(const Case& c, const DeviceInfo& device) {
   const Problem& p = c.problem;
   const KernelConfig& k = c.config;
   if (device.compute_capability < 80) {
     return fmt::format("flash2 needs compute capability 8.0, this GPU has {}.{}",
                        device.compute_capability / 10, device.compute_capability % 10);
   }
-  if (p.pass != Pass::fwd) return fmt::format("flash2 computes fwd only, not {}", to_string(p.pass));
-  if (p.dtype == DType::fp32)
-    return "flash2 takes bf16 and fp16, not fp32: its matrix products need 16-bit operands";
   if (p.head_dim < 8 || p.head_dim > 256 || p.head_dim % 8 != 0) {
     return fmt::format("flash2 needs head_dim in 8..256 in steps of 8, not {}", p.head_dim);
   }
@@ -126,10 +117,10 @@ Unsupported supports(const Case& c, const DeviceInfo& device) {
         "tile {}x{} at head_dim {} over {} warps needs {} accumulators a thread, registers hold {}", k.tile_m,
         k.tile_n, p.head_dim, k.warps, accumulators(p, k), kMaxAccumulators);
   }
-  if (flash2_smem_bytes(p, k) > device.smem_per_block_bytes) {
+  if (smem_bytes(p, k) > device.smem_per_block_bytes) {
     return fmt::format(
         "tile {}x{} at head_dim {} with {} stages needs {} bytes of shared memory, a block has {}", k.tile_m,
-        k.tile_n, p.head_dim, k.stages, flash2_smem_bytes(p, k), device.smem_per_block_bytes);
+        k.tile_n, p.head_dim, k.stages, smem_bytes(p, k), device.smem_per_block_bytes);
   }
   constexpr int64_t kMaxBlocks = (int64_t{1} << 31) - 1;
   const int64_t m_tiles = (p.seqlen_q + k.tile_m - 1) / k.tile_m;
@@ -147,15 +138,11 @@ std::vector<KernelConfig> candidates(const Problem& p, const DeviceInfo& device)
     for (const int tile_n : {32, 48, 64, 80, 96, 128}) {
       for (const int stages : {1, 2}) {
         const KernelConfig k = resolve(p, {.tile_m = tile_m, .tile_n = tile_n, .stages = stages}, device);
-        if (!supports({p, "flash2", k}, device)) all.push_back(k);
+        if (!limits({p, "flash2", k}, device)) all.push_back(k);
       }
     }
   }
   return all;
-}
-
-int64_t workspace_bytes(const Case&, const DeviceInfo&) {
-  return 0;
 }
 
 /// How often K and V of one KV head are read, on average. Blocks of a head are neighbours in the grid. Those
@@ -180,11 +167,11 @@ double kv_reads(const Problem& p, int64_t blocks_of_kv_head, int64_t running, co
 }
 
 /// Q, O and LSE cross once, K and V as often as kv_reads says.
-ModelledWork model(const Case& c, const DeviceInfo& device) {
+std::vector<ModelledStep> steps(const Case& c, const DeviceInfo& device) {
   const Problem& p = c.problem;
   const KernelConfig& k = c.config;
   const int64_t m_tiles = (p.seqlen_q + k.tile_m - 1) / k.tile_m;
-  const int64_t per_sm = std::max<int64_t>(1, device.smem_per_block_bytes / (flash2_smem_bytes(p, k) + 1024));
+  const int64_t per_sm = std::max<int64_t>(1, device.smem_per_block_bytes / (smem_bytes(p, k) + 1024));
   const int64_t running =
       std::max<int64_t>(1, std::min<int64_t>(per_sm, blocks_per_sm(p, k)) * device.multiprocessors);
   const double reads = kv_reads(p, m_tiles * (p.heads / p.kv_heads), running, device);
@@ -193,52 +180,42 @@ ModelledWork model(const Case& c, const DeviceInfo& device) {
   work.hbm.read_bytes = q_bytes(p) + std::llround(reads * 2 * static_cast<double>(kv_bytes(p)));
   work.hbm.write_bytes = o_bytes(p) + lse_bytes(p);
   const int64_t pairs = p.batch * p.heads * executed_pairs(p, k.tile_m, k.tile_n);
-  work.executed_flops = 4 * pairs * round_up(p.head_dim, 16);
+  work.executed_flops = 4 * pairs * padded_columns(p.head_dim);
   work.exp_count = pairs;
-  return work;
+  return {{"forward", work}};
 }
 
-std::vector<KernelSpec> kernels(const Case& c, const DeviceInfo&) {
-  return {flash2_spec(c)};
+std::vector<Launch> launches(const Case& c, const DeviceInfo&, const Tensors& t) {
+  require_16_byte_operands("flash2", t);
+  const Problem& p = c.problem;
+  const KernelConfig& k = c.config;
+  const int64_t m_tiles = (p.seqlen_q + k.tile_m - 1) / k.tile_m;
+  return {KernelLaunch{
+      .kernel = {.source = "kernels/flash2/flash2.cu",
+                 .entry = "flash2_forward",
+                 .defines = {macro("HEAD_DIM", p.head_dim), macro("TILE_M", k.tile_m),
+                             macro("TILE_N", k.tile_n), macro("STAGES", k.stages), macro("WARPS", k.warps),
+                             macro("SIDES", sides(p, k)), macro("BLOCKS_PER_SM", blocks_per_sm(p, k)),
+                             macro("BF16", p.dtype == DType::bf16), macro("CAUSAL", p.causal),
+                             macro("WINDOW", p.window > 0)}},
+      .shape = {.grid_x = static_cast<unsigned>(p.batch * p.heads * m_tiles),
+                .block_x = static_cast<unsigned>(32 * k.warps),
+                .dynamic_smem_bytes = static_cast<unsigned>(smem_bytes(p, k))},
+      .arguments = {by_value(attention_params(p, t))}}};
 }
 
 }  // namespace
 
-int64_t flash2_smem_bytes(const Problem& p, const KernelConfig& k) {
-  const int64_t operands = pitch_bytes(p.head_dim) * (k.tile_m + 2 * k.stages * k.tile_n);
-  const int64_t exchange = k.tile_m * (pitch_bytes(k.tile_n) + 2 * 4);  // P, and a float per side and row
-  return operands + (sides(p, k) == 2 ? exchange : 0);
-}
-
-KernelSpec flash2_spec(const Case& c) {
-  const Problem& p = c.problem;
-  const KernelConfig& k = c.config;
-  const auto number = [](int64_t x) { return std::to_string(x); };
-  return {.source = "kernels/flash2/flash2.cu",
-          .entry = "flash2_forward",
-          .defines = {{"ATTNPROF_HEAD_DIM", number(p.head_dim)},
-                      {"ATTNPROF_TILE_M", number(k.tile_m)},
-                      {"ATTNPROF_TILE_N", number(k.tile_n)},
-                      {"ATTNPROF_STAGES", number(k.stages)},
-                      {"ATTNPROF_WARPS", number(k.warps)},
-                      {"ATTNPROF_SIDES", number(sides(p, k))},
-                      {"ATTNPROF_BLOCKS_PER_SM", number(blocks_per_sm(p, k))},
-                      {"ATTNPROF_BF16", number(p.dtype == DType::bf16)},
-                      {"ATTNPROF_CAUSAL", number(p.causal)},
-                      {"ATTNPROF_WINDOW", number(p.window > 0)}}};
-}
-
-Implementation flash2_gpu() {
+Implementation flash2() {
   return {.name = "flash2",
           .device = DeviceKind::gpu,
           .summary = "fused tiles: mma.sync, cp.async, online softmax (FlashAttention-2); sm_80 and newer",
-          .supports = supports,
+          .takes = {"fp16", "bf16", "causal", "window", "gqa"},
+          .limits = limits,
           .resolve = resolve,
-          .workspace_bytes = workspace_bytes,
-          .model = model,
-          .kernels = kernels,
-          .prepare = prepare_flash2,
-          .candidates = candidates};
+          .candidates = candidates,
+          .steps = steps,
+          .launches = launches};
 }
 
 }  // namespace attnprof

@@ -2,7 +2,7 @@
 // newer.
 //
 // Algorithm: FlashAttention-2 (Dao 2023, algorithm 1). A block keeps kTileM query rows and walks over tiles
-// of kTileN keys; each is scored (S = Q K^T), exponentiated online (flash2_softmax.cuh) and folded into O +=
+// of kTileN keys; each is scored (S = Q K^T), exponentiated online (softmax.cuh) and folded into O +=
 // P V.
 //
 // Shapes: contiguous BHSD, see params.cuh. head_dim is compiled in: 8 to 256 in steps of 8. Any seqlen_q and
@@ -19,12 +19,12 @@
 // Exponentials are taken 16 keys at a time, between the products of the 16 before: MUFU and tensor cores
 // overlap within a warp as they do between the warps of an SM.
 // Tiles that no row sees are skipped; only those that a mask cuts pay for masking. Grid order:
-// flash2_work.cuh. What was tried and measured: NOTES.md.
+// work.cuh. What was tried and measured: NOTES.md.
 #include "kernels/flash2/block.cuh"
 
 namespace attnprof {
 
-/// What the host compiled this file for; every ATTNPROF_ macro comes from flash2_gpu.cpp.
+/// What the host compiled this file for; every ATTNPROF_ macro comes from flash2.cpp.
 struct Config {
 #if ATTNPROF_BF16
   using Element = Bf16;

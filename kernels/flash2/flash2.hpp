@@ -6,6 +6,6 @@
 namespace attnprof {
 
 /// "flash2": FlashAttention-2's forward schedule with mma.sync and cp.async. See flash2.cu.
-Implementation flash2_gpu();
+Implementation flash2();
 
 }  // namespace attnprof

@@ -1,8 +1,9 @@
 // The sizes that follow from flash2's configuration, and the loads of one block.
 #pragma once
 
-#include "kernels/flash2/work.cuh"
 #include "kernels/device/mma_tile.cuh"
+#include "kernels/flash2/layout.hpp"
+#include "kernels/flash2/work.cuh"
 
 namespace attnprof {
 
@@ -23,13 +24,11 @@ struct Flash2Shape {
   static constexpr int kDepthSteps = Layout::kColumns / 16;                      ///< k16 steps of Q K^T
   static constexpr int kKeySteps = kScoreBlocks / 2;  ///< k16 steps of P V, of one side's keys
 
-  // Shared memory, in bytes: Q, kStages of K, kStages of V; with two sides also P, then a float per side and
-  // row.
+  static constexpr flash2_layout::Places kPlaces =
+      flash2_layout::places({kHeadDim, kTileM, kTileN, kStages, kSides});
   static constexpr unsigned kKeyBytes = kTileN * Layout::kPitch;
-  static constexpr unsigned kKeysAt = kTileM * Layout::kPitch;
-  static constexpr unsigned kValuesAt = kKeysAt + kStages * kKeyBytes;
-  static constexpr unsigned kProbabilitiesAt = kValuesAt + kStages * kKeyBytes;
-  static constexpr unsigned kRowsAt = kProbabilitiesAt + kTileM * ProbabilityLayout::kPitch;
+  static constexpr unsigned kKeysAt = kPlaces.keys, kValuesAt = kPlaces.values;
+  static constexpr unsigned kProbabilitiesAt = kPlaces.probabilities, kRowsAt = kPlaces.rows;
 };
 
 /// Asynchronous copies of whole tiles, by all threads of the block together.

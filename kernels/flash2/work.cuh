@@ -5,20 +5,11 @@
 
 namespace attnprof {
 
-/// Keys [begin, end) that a query row sees, begin not yet clipped to 0 (src/core/problem.hpp: visible_keys).
+/// Asked for anew wherever it is used: kept in a variable, it costs registers that the kernel does not have.
 template <class Config>
-struct Visibility {
-  const AttentionParams& params;
-
-  __device__ __forceinline__ int begin(int row) const {
-    return Config::kWindow ? row + params.seqlen_kv - params.seqlen_q - params.window + 1 : 0;
-  }
-  __device__ __forceinline__ int end(int row) const {
-    const int diagonal = row + params.seqlen_kv - params.seqlen_q;
-    if (Config::kCausal) return min(diagonal + 1, params.seqlen_kv);
-    return Config::kWindow ? min(diagonal + params.window, params.seqlen_kv) : params.seqlen_kv;
-  }
-};
+__device__ __forceinline__ Mask<int> mask_of(const AttentionParams& params) {
+  return mask_of(params, Config::kCausal, Config::kWindow);
+}
 
 /// Key tiles are [first_tile, last_tile), of which [first_whole, last_whole) are seen whole by every row: no
 /// mask there.
@@ -31,14 +22,14 @@ struct BlockWork {
 template <class Config>
 __device__ __forceinline__ void find_tiles(BlockWork& w, const AttentionParams& params) {
   constexpr int kTileN = Config::kTileN;
-  const Visibility<Config> visible{params};
   const int last_row = min(w.first_row + Config::kTileM, params.seqlen_q) - 1;
-  const int begin = max(visible.begin(w.first_row), 0);
-  const int end = max(visible.end(last_row), begin);
+  const int begin = visible_begin(mask_of<Config>(params), w.first_row);
+  const int end = max(visible_end(mask_of<Config>(params), last_row), begin);
   w.first_tile = begin / kTileN;
   w.last_tile = end == begin ? w.first_tile : (end + kTileN - 1) / kTileN;
-  w.last_whole = max(min(max(visible.end(w.first_row), 0) / kTileN, w.last_tile), w.first_tile);
-  const int whole_begin = (max(visible.begin(last_row), 0) + kTileN - 1) / kTileN;
+  w.last_whole =
+      max(min(max(visible_end(mask_of<Config>(params), w.first_row), 0) / kTileN, w.last_tile), w.first_tile);
+  const int whole_begin = (visible_begin(mask_of<Config>(params), last_row) + kTileN - 1) / kTileN;
   w.first_whole = min(max(whole_begin, w.first_tile), w.last_whole);
 }
 

@@ -1,8 +1,8 @@
 // The products and their order: one warpgroup, 64 query rows, K/V blocks from the last one down.
 #pragma once
 
-#include "kernels/flash3/consumer.cuh"
 #include "kernels/device/wgmma_sm90.cuh"
+#include "kernels/flash3/consumer.cuh"
 
 namespace attnprof {
 

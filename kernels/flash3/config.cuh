@@ -15,6 +15,7 @@
 #pragma once
 
 #include "kernels/device/ptx_sm90.cuh"
+#include "kernels/flash3/layout.hpp"
 
 namespace attnprof {
 
@@ -34,26 +35,29 @@ constexpr bool kSpecialize = ATTNPROF_SPECIALIZE;
 constexpr bool kOverlap = ATTNPROF_OVERLAP;
 constexpr float kLazyRescale = ATTNPROF_LAZY_RESCALE;
 
-constexpr int kWarpgroup = 128;  // threads
-constexpr int kWarpgroupRows = 64;
-constexpr int kConsumers = kTileM / kWarpgroupRows;
+using flash3_layout::kPanelColumns;
+using flash3_layout::kPanelRowBytes;
+using flash3_layout::kSharedLimit;
+using flash3_layout::kWarpgroup;
+using flash3_layout::kWarpgroupRows;
+constexpr flash3_layout::TileShape kShape{kHeadDim, kTileM, kTileN, kStages, kSpecialize};
+constexpr int kConsumers = consumers(kShape);
 constexpr bool kPingPong = ATTNPROF_PINGPONG && kConsumers > 1;
-constexpr int kThreads = kWarpgroup * (kConsumers + (kSpecialize ? 1 : 0));
+constexpr int kThreads = threads(kShape);
 // 65,536 registers an SM: what the loader gives up, the consumers take.
 constexpr int kLoaderRegisters = kConsumers == 1 ? 56 : kConsumers == 2 ? 40 : 32;
-constexpr int kConsumerRegisters = kConsumers == 1 ? 240 : kConsumers == 2 ? 232 : kConsumers == 3 ? 160 : 112;
+constexpr int kConsumerRegisters = kConsumers == 1   ? 240
+                                   : kConsumers == 2 ? 232
+                                   : kConsumers == 3 ? 160
+                                                     : 112;
 
-constexpr int kPanelColumns = 64;  // 128 bytes: the width of the 128-byte swizzle
-constexpr int kPanelRowBytes = 128;
-constexpr int kPanels = (kHeadDim + kPanelColumns - 1) / kPanelColumns;
+constexpr int kPanels = panels(kShape);
 constexpr int kQkSteps = (kHeadDim + 15) / 16;  // wgmma consumes 16 of the contracted dimension
 constexpr int kPvSteps = kTileN / 16;
 
-constexpr int kQBytes = kPanels * kWarpgroupRows * kPanelRowBytes;  // one warpgroup's rows
-constexpr int kKvBytes = kPanels * kTileN * kPanelRowBytes;         // one stage of K or of V
-// Two Q buffers where they fit: the next tile's Q arrives under the current tile.
-constexpr int kSharedLimit = 232448;  // 227 KiB
-constexpr int kQBuffers = 2 * (kConsumers * kQBytes + kStages * kKvBytes) + 1024 <= kSharedLimit ? 2 : 1;
+constexpr int kQBytes = q_bytes(kShape);
+constexpr int kKvBytes = kv_bytes(kShape);
+constexpr int kQBuffers = q_buffers(kShape);
 
 static_assert(kHeadDim >= 8 && kHeadDim <= 256 && kHeadDim % 8 == 0, "head_dim: 8 to 256 in steps of 8");
 static_assert(kTileM >= 64 && kTileM <= 256 && kTileM % 64 == 0, "tile_m: 64, 128, 192 or 256");
@@ -84,6 +88,7 @@ struct SharedMemory {
   uint64 v_empty[kStages];
 };
 
+static_assert(sizeof(SharedMemory) == smem_bytes(kShape), "the plan asks for the shared memory that is used");
 static_assert(sizeof(SharedMemory) <= kSharedLimit,
               "Q, K and V tiles exceed the 227 KiB of shared memory of a block");
 

@@ -10,12 +10,12 @@ namespace attnprof {
 /// Where masks matter for one warpgroup: a block needs one unless it lies inside [unmasked_begin,
 /// unmasked_end).
 struct TileMask {
-  VisibleKeys rows[2];  ///< of this thread's two rows
+  Keys<int> rows[2];  ///< of this thread's two rows
   int unmasked_begin;
   int unmasked_end;
 
   __device__ __forceinline__ TileMask(const AttentionParams& p, int first_row, int thread_row) {
-    rows[0] = rows[1] = VisibleKeys{0, p.seqlen_kv};
+    rows[0] = rows[1] = Keys<int>{0, p.seqlen_kv};
     unmasked_begin = 0;
     unmasked_end = p.seqlen_kv;
     if (kCausal || kWindow) {

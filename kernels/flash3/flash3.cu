@@ -9,7 +9,7 @@
 // Q, O [batch, heads, seqlen_q, head_dim]; K, V [batch, kv_heads, seqlen_kv, head_dim]; LSE [batch, heads,
 // seqlen_q]; contiguous, bf16 or fp16 with fp32 accumulation, LSE fp32. The query heads of one KV head share
 // its tiles. Masks: causal (bottom-right) and sliding window; a row that sees no key gives O = 0, LSE = -inf.
-// Grid: any number of blocks up to the number of tiles. Macros, limits and ladder: flash3_config.cuh.
+// Grid: any number of blocks up to the number of tiles. Macros, limits and ladder: config.cuh.
 // Results do not depend on which block takes which tile: bits repeat from run to run.
 #include "kernels/flash3/compute.cuh"
 #include "kernels/flash3/store.cuh"

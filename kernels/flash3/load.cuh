@@ -83,8 +83,8 @@ __device__ __forceinline__ void announce(SharedMemory& smem, Loader& loader, con
 }
 
 /// The producer: keeps every ring full, across tiles, until the tiles run out. With two Q buffers the next
-/// tile's Q is asked for under this tile; with one, it must wait for this tile's last Q K^T, and the next tile's
-/// first K goes ahead of it.
+/// tile's Q is asked for under this tile; with one, it must wait for this tile's last Q K^T, and the next
+/// tile's first K goes ahead of it.
 ///
 /// Under a causal mask the next tile is drawn as late as its loads allow: whoever has drawn a long one early
 /// would hold on to another that somebody else could start sooner.

@@ -1,8 +1,8 @@
 // Which tile a block works on next, and which K/V blocks that tile visits.
 #pragma once
 
-#include "kernels/flash3/config.cuh"
 #include "kernels/device/params.cuh"
+#include "kernels/flash3/config.cuh"
 
 namespace attnprof {
 
@@ -13,14 +13,8 @@ __device__ __forceinline__ int larger(int a, int b) {
   return a > b ? a : b;
 }
 
-/// Query heads share KV heads. Where they do not, the divisions below, of some 100 cycles each, are passed over.
-__device__ __forceinline__ bool grouped(const AttentionParams& p) {
-  return p.heads != p.kv_heads;
-}
-
-/// Packed rows per KV head: the query heads that share it, one after the other.
 __device__ __forceinline__ int packed_rows(const AttentionParams& p) {
-  return grouped(p) ? p.heads / p.kv_heads * p.seqlen_q : p.seqlen_q;
+  return flash3_layout::packed_rows(p.heads, p.kv_heads, p.seqlen_q);
 }
 
 /// Query position of a packed row.
@@ -28,21 +22,8 @@ __device__ __forceinline__ int position(const AttentionParams& p, int row) {
   return row < p.seqlen_q ? row : row % p.seqlen_q;
 }
 
-/// Keys [begin, end) that query position `i` sees; empty when begin >= end.
-struct VisibleKeys {
-  int begin;
-  int end;
-};
-
-__device__ __forceinline__ VisibleKeys visible_keys(const AttentionParams& p, int i) {
-  const int diagonal = i + p.seqlen_kv - p.seqlen_q;
-  VisibleKeys keys{0, p.seqlen_kv};
-  if (kCausal) keys.end = smaller(keys.end, diagonal + 1);
-  if (kWindow) {
-    keys.begin = larger(keys.begin, diagonal - p.window + 1);
-    keys.end = smaller(keys.end, diagonal + p.window);
-  }
-  return keys;
+__device__ __forceinline__ Keys<int> visible_keys(const AttentionParams& p, int position) {
+  return visible(mask_of(p, kCausal, kWindow), position);
 }
 
 /// First and last query position among packed rows [first, last]; every position when they belong to several
@@ -63,21 +44,14 @@ __device__ __forceinline__ Positions positions(const AttentionParams& p, int fir
 
 /// Order of the tiles. Without a causal mask: along the rows of one KV head, then the next head, so that few
 /// K and V are in flight. With one, tiles differ in length: within a section of KV heads, the longest (last
-/// rows) of all its heads come first, and the short ones fill the gaps at the end. A section has some tiles for
-/// every block to choose from, but no more heads than that takes: their K and V are in use all together and
-/// have to stay in L2.
+/// rows) of all its heads come first, and the short ones fill the gaps at the end.
 class Schedule {
  public:
   __device__ __forceinline__ explicit Schedule(const AttentionParams& p)
       : params_(p), tiles_m_((packed_rows(p) + kTileM - 1) / kTileM), kv_heads_(p.batch * p.kv_heads) {
-    if (kCausal) {
-      constexpr int kTilesPerBlock = 3;
-      constexpr uint64 kL2Budget = 32ull << 20;
-      const uint64 head_bytes = static_cast<uint64>(p.seqlen_kv) * kHeadDim * 4;
-      while (2 * section_ * tiles_m_ <= kTilesPerBlock * static_cast<int>(gridDim.x) &&
-             2 * section_ * head_bytes <= kL2Budget)
-        section_ *= 2;
-    }
+    if (kCausal)
+      section_ =
+          flash3_layout::section_heads(tiles_m_, gridDim.x, static_cast<uint64>(p.seqlen_kv) * kHeadDim * 4);
   }
 
   __device__ __forceinline__ int tiles() const { return tiles_m_ * kv_heads_; }

@@ -34,7 +34,7 @@ __device__ __forceinline__ uint32 low_bits(int count) {
 
 /// Sets scores outside [begin, end) of their row to -inf. Bounds are relative to the thread's first column. A
 /// bit a score: testing constant bits of a word is cheaper than comparing column numbers.
-__device__ __forceinline__ void mask_scores(float (&s)[kScores], const VisibleKeys (&rows)[2],
+__device__ __forceinline__ void mask_scores(float (&s)[kScores], const Keys<int> (&rows)[2],
                                             int first_column) {
 #pragma unroll
   for (int h = 0; h < 2; ++h) {

@@ -11,6 +11,8 @@
 #include "core/launch.hpp"
 #include "core/problem.hpp"
 
+struct CUstream_st;  // what cuda.h calls CUstream
+
 namespace attnprof {
 
 class Prepared;
@@ -76,6 +78,9 @@ class Device {
   /// Launches of our own kernels (Implementation::launches), compiled and bound. Throws CaseError where that
   /// fails, and on devices that run no such kernels.
   virtual std::unique_ptr<Prepared> bind(const std::vector<Launch>& launches);
+
+  /// Where libraries enqueue their work; nullptr on the host.
+  virtual CUstream_st* stream() const { return nullptr; }
 
   /// Runs `work` once and waits. Throws CaseError when it fails.
   virtual void run(Prepared& work) = 0;

@@ -2,32 +2,26 @@
 // Compiled by the host compiler and by NVRTC, so it includes nothing and uses no <cstdint> names.
 #pragma once
 
-#ifdef __CUDACC__
-#define ATTNPROF_HOST_DEVICE __host__ __device__
-#else
-#define ATTNPROF_HOST_DEVICE
-#endif
-
 namespace attnprof {
 
 /// Finaliser of SplitMix64 (Steele, Lea & Flood, "Fast Splittable Pseudorandom Number Generators", 2014; the
 /// constants are Stafford's variant 13): a bijection on 64 bits in which every input bit reaches every output
 /// bit.
-ATTNPROF_HOST_DEVICE inline unsigned long long random_mix(unsigned long long z) {
+inline unsigned long long random_mix(unsigned long long z) {
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
   return z ^ (z >> 31);
 }
 
 /// Where the sequence of one stream of one seed starts. Compute it once, outside the loop over elements.
-ATTNPROF_HOST_DEVICE inline unsigned long long random_key(unsigned long long seed, unsigned stream) {
+inline unsigned long long random_key(unsigned long long seed, unsigned stream) {
   return random_mix(seed + 0x9e3779b97f4a7c15ull * (stream + 1ull));
 }
 
 /// Sum of twelve uniform 16-bit integers, less its mean 6 * 65535: an integer in [-393210, 393210] whose
 /// standard deviation is 65536 to within one part in 2^33. By the central limit theorem close to normal. Its
 /// 20 bits fit a float exactly, so `float(n) * 2^-16` rounds nowhere.
-ATTNPROF_HOST_DEVICE inline int random_normal_integer(unsigned long long key, unsigned long long index) {
+inline int random_normal_integer(unsigned long long key, unsigned long long index) {
   // Three consecutive outputs of the generator, twelve 16-bit lanes; two lanes are summed at a time in 32-bit
   // halves.
   const unsigned long long gamma = 0x9e3779b97f4a7c15ull;
@@ -42,7 +36,7 @@ ATTNPROF_HOST_DEVICE inline int random_normal_integer(unsigned long long key, un
 }
 
 /// The element itself: approximately standard normal, |x| < 6, a multiple of 2^-16.
-ATTNPROF_HOST_DEVICE inline float random_normal(unsigned long long key, unsigned long long index) {
+inline float random_normal(unsigned long long key, unsigned long long index) {
   return static_cast<float>(random_normal_integer(key, index)) * (1.0f / 65536.0f);
 }
 

@@ -1,9 +1,7 @@
 // Answers for src/gpu in a build that found no CUDA headers: no GPUs, and why.
-#include "baselines/naive/launch.hpp"
 #include "core/error.hpp"
 #include "gpu/device/ceilings.hpp"
 #include "gpu/gpu.hpp"
-#include "kernels/flash3/launch.hpp"
 
 namespace attnprof {
 namespace {
@@ -27,20 +25,6 @@ std::unique_ptr<CounterSource> open_counters(Device&) {
   throw UnavailableError(kWhy);
 }
 CeilingList measure_ceilings(Device&, CeilingScope) {
-  throw UnavailableError(kWhy);
-}
-
-struct NvrtcApi;
-const NvrtcApi* nvrtc_api();
-const NvrtcApi* nvrtc_api() {
-  return nullptr;
-}
-
-// The launches that need CUDA headers; no device is ever opened that could ask for one.
-std::unique_ptr<Prepared> prepare_naive(const Case&, const Tensors&, Device&) {
-  throw UnavailableError(kWhy);
-}
-std::unique_ptr<Prepared> prepare_flash3(const Case&, const Tensors&, Device&, const KernelSpec&, int64_t) {
   throw UnavailableError(kWhy);
 }
 

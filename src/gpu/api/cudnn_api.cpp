@@ -7,11 +7,6 @@
 #include "core/error.hpp"
 #include "gpu/api/shared_library.hpp"
 
-namespace attnprof {
-struct NvrtcApi;
-const NvrtcApi* nvrtc_api();  // gpu/nvrtc_api.hpp, whose other half needs CUDA's headers
-}  // namespace attnprof
-
 namespace attnprof::cudnn {
 namespace {
 
@@ -36,8 +31,7 @@ struct Loaded {
          slot("cudnnBackendFinalize", api.finalize), slot("cudnnBackendSetAttribute", api.set_attribute),
          slot("cudnnBackendGetAttribute", api.get_attribute), slot("cudnnBackendExecute", api.execute)});
     if (!absent.empty()) missing = "cuDNN is not usable: " + library.path() + " has no " + absent;
-    // Some engines are compiled on the spot. They find the compiler by its name, wherever we found it.
-    nvrtc_api();
+    nvrtc_library();  // some engines are compiled on the spot
   }
 };
 

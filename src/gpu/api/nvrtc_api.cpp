@@ -8,17 +8,16 @@ namespace attnprof {
 namespace {
 
 struct LoadedNvrtc {
-  SharedLibrary library;
+  const SharedLibrary& library = nvrtc_library();
   NvrtcApi api;
   std::string missing;
 
-  LoadedNvrtc() : library(std::vector<std::string>{"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"}) {
+  LoadedNvrtc() {
     if (!library) {
       missing = "NVRTC, the run-time compiler, cannot be loaded: " + library.error() +
                 "; install it (CUDA toolkit, or pip install nvidia-cuda-nvrtc)";
       return;
     }
-    load_parts(library, "libnvrtc-builtins.so");
     const std::string absent = load_symbols(
         library,
         {slot("nvrtcVersion", api.version), slot("nvrtcGetErrorString", api.get_error_string),

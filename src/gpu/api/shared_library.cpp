@@ -114,6 +114,15 @@ void load_parts(const SharedLibrary& library, const std::string& prefix) {
   }
 }
 
+const SharedLibrary& nvrtc_library() {
+  static const SharedLibrary nvrtc = [] {
+    SharedLibrary library({"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"});
+    if (library) load_parts(library, "libnvrtc-builtins.so");
+    return library;
+  }();
+  return nvrtc;
+}
+
 std::string load_symbols(const SharedLibrary& library, const std::vector<SymbolSlot>& slots) {
   for (const SymbolSlot& entry : slots) {
     *entry.slot = library.symbol(entry.name);

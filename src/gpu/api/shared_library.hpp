@@ -37,6 +37,10 @@ void load_parts(const SharedLibrary& library, const std::string& prefix);
 /// (.cuda/), the pip packages of the active virtual environment, the toolkit this was built with.
 std::vector<std::filesystem::path> library_folders();
 
+/// NVRTC with its parts, loaded on first use. cuDNN compiles some of its engines with it and finds it by its
+/// name alone, so it has to be loaded before.
+const SharedLibrary& nvrtc_library();
+
 /// One entry of a table that fills a struct of function pointers.
 struct SymbolSlot {
   const char* name;

@@ -13,7 +13,6 @@
 #include "gpu/device/gpu_device.hpp"
 #include "gpu/device/memory_kernels.hpp"
 #include "gpu/device/peak_kernels.hpp"
-#include "gpu/device/square_product.hpp"
 
 namespace attnprof {
 namespace {

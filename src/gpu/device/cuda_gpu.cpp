@@ -164,19 +164,24 @@ void CudaGpu::fill_normal(void* device_dst, DType dtype, int64_t count, uint64_t
   synchronize("filling memory with random values");
 }
 
-void CudaGpu::launch(const CompiledKernel& kernel, const LaunchShape& shape,
-                     std::initializer_list<const void*> args) {
+void CudaGpu::launch_kernel(const CompiledKernel& kernel, const LaunchShape& shape,
+                            const void* const* arguments) {
   require_alive();
-  const std::string attempt =
-      fmt::format("launching {}, grid ({}, {}, {}), {} threads, {} bytes of shared memory", kernel.name,
-                  shape.grid_x, shape.grid_y, shape.grid_z, shape.block_x, shape.dynamic_smem_bytes);
-  unsigned& opted_in = smem_opt_in_[kernel.function];
-  if (shape.dynamic_smem_bytes + kernel.resources.smem_bytes > 48 * 1024 &&
-      shape.dynamic_smem_bytes > opted_in) {
-    check_alive(driver_.func_set_attribute(kernel.function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                                           static_cast<int>(shape.dynamic_smem_bytes)),
-                attempt + fmt::format(" (this GPU allows {} per block)", info_.smem_per_block_bytes));
-    opted_in = shape.dynamic_smem_bytes;
+  const auto require = [&](CUresult result, const std::string& hint) {
+    if (result == CUDA_SUCCESS) return;
+    check_alive(
+        result,
+        fmt::format("launching {}, grid ({}, {}, {}), {} threads, {} bytes of shared memory{}", kernel.name,
+                    shape.grid_x, shape.grid_y, shape.grid_z, shape.block_x, shape.dynamic_smem_bytes, hint));
+  };
+  if (shape.dynamic_smem_bytes + kernel.resources.smem_bytes > 48 * 1024) {
+    unsigned& opted_in = smem_opt_in_[kernel.function];
+    if (shape.dynamic_smem_bytes > opted_in) {
+      require(driver_.func_set_attribute(kernel.function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                         static_cast<int>(shape.dynamic_smem_bytes)),
+              fmt::format(" (this GPU allows {} per block)", info_.smem_per_block_bytes));
+      opted_in = shape.dynamic_smem_bytes;
+    }
   }
   CUlaunchAttribute cluster{};
   cluster.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
@@ -191,9 +196,8 @@ void CudaGpu::launch(const CompiledKernel& kernel, const LaunchShape& shape,
   config.hStream = stream_;
   config.attrs = &cluster;
   config.numAttrs = shape.cluster_x > 1 ? 1 : 0;
-  std::vector<void*> pointers;
-  for (const void* arg : args) pointers.push_back(const_cast<void*>(arg));  // the driver only reads them
-  check_alive(driver_.launch_kernel_ex(&config, kernel.function, pointers.data(), nullptr), attempt);
+  // The driver only reads what the addresses point to.
+  require(driver_.launch_kernel_ex(&config, kernel.function, const_cast<void**>(arguments), nullptr), "");
 }
 
 const CublasLtApi& CudaGpu::cublas_lt() {

@@ -30,6 +30,7 @@ class CudaGpu final : public GpuDevice {
   void fill_bytes(void* device_dst, unsigned char value, int64_t bytes) override;
   void fill_normal(void* device_dst, DType dtype, int64_t count, uint64_t seed, uint32_t stream) override;
 
+  std::unique_ptr<Prepared> bind(const std::vector<Launch>& launches) override;
   void run(Prepared& work) override;
   std::vector<double> sample_us(Prepared& work, const Sampling& sampling, int count) override;
   double timer_resolution_us() const override;
@@ -46,8 +47,8 @@ class CudaGpu final : public GpuDevice {
                const std::function<void(int done, int total)>& progress) override;
   const CublasLtApi& cublas_lt() override;
   cublasLtHandle_t cublas_lt_handle() override;
-  void launch(const CompiledKernel& kernel, const LaunchShape& shape,
-              std::initializer_list<const void*> args) override;
+  void launch_kernel(const CompiledKernel& kernel, const LaunchShape& shape,
+                     const void* const* arguments) override;
   void flush_l2() override;
   void hold_us(double us) override;
   void synchronize(const std::string& attempt) override;

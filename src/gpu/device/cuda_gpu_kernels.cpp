@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "core/error.hpp"
+#include "gpu/device/bound_launches.hpp"
 #include "gpu/device/cuda_gpu.hpp"
 #include "gpu/gpu.hpp"
 
@@ -16,6 +17,10 @@ namespace attnprof {
 void compile_kernels(Device& gpu, const std::vector<KernelSpec>& specs,
                      const std::function<void(int done, int total)>& progress) {
   as_gpu(gpu).compile(specs, progress);
+}
+
+std::unique_ptr<Prepared> CudaGpu::bind(const std::vector<Launch>& launches) {
+  return std::make_unique<BoundLaunches>(*this, launches);
 }
 
 CudaGpu::Entry CudaGpu::compile_entry(const KernelSpec& spec) const {

@@ -1,5 +1,4 @@
-// The GPU as implementations see it: compiled kernels, a stream, libraries. Only kernels/*_gpu.cpp,
-// baselines/*_gpu.cpp and src/gpu include this.
+// The GPU as src/gpu sees it: compiled kernels, a stream, libraries.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +11,15 @@
 #include "core/device.hpp"
 #include "core/implementation.hpp"
 
-// The driver's and cuBLASLt's handles, named as their headers name them: what only enqueues kernels needs no
-// more, and builds without CUDA.
+// The driver's and cuBLASLt's handles, named as their headers name them.
 struct CUfunc_st;
-struct CUstream_st;
 struct CUctx_st;
 struct cublasLtContext;
 
 namespace attnprof {
 
-struct DriverApi;    // gpu/driver_api.hpp
-struct CublasLtApi;  // gpu/cublas_lt_api.hpp
+struct DriverApi;    // gpu/api/driver_api.hpp
+struct CublasLtApi;  // gpu/api/cublas_lt_api.hpp
 
 /// A kernel compiled for this GPU and loaded. Lives as long as the GpuDevice.
 struct CompiledKernel {
@@ -33,18 +30,10 @@ struct CompiledKernel {
   std::string note;           ///< not built for this architecture itself: what it was built for, and why
 };
 
-struct LaunchShape {
-  unsigned grid_x = 1, grid_y = 1, grid_z = 1;
-  unsigned block_x = 1;
-  unsigned dynamic_smem_bytes = 0;  ///< above 48 KiB is opted into by launch_kernel
-  unsigned cluster_x = 1;
-};
-
 class GpuDevice : public Device {
  public:
   /// The driver's entry points; valid while the device lives.
   virtual const DriverApi& driver() const = 0;
-  virtual CUstream_st* stream() const = 0;
   virtual CUctx_st* context() const = 0;
   virtual int cu_device() const = 0;
   /// Compiled on first use (or earlier, by compile_kernels). Throws CaseError with the first line of the
@@ -58,10 +47,14 @@ class GpuDevice : public Device {
   virtual const CublasLtApi& cublas_lt() = 0;
   virtual cublasLtContext* cublas_lt_handle() = 0;
 
-  /// Enqueues one kernel on stream(). `args` are addresses of the arguments. Throws CaseError with the
-  /// driver's name for the failure, the grid and the shared memory asked for.
-  virtual void launch(const CompiledKernel& kernel, const LaunchShape& shape,
-                      std::initializer_list<const void*> args) = 0;
+  /// Enqueues one kernel on stream(), given the address of each argument. Throws CaseError with the driver's
+  /// name for the failure, the grid and the shared memory asked for.
+  virtual void launch_kernel(const CompiledKernel& kernel, const LaunchShape& shape,
+                             const void* const* arguments) = 0;
+  void launch(const CompiledKernel& kernel, const LaunchShape& shape,
+              std::initializer_list<const void*> arguments) {
+    launch_kernel(kernel, shape, arguments.begin());
+  }
 
   /// Enqueues the eviction of the L2 by reading: dirty lines are written back, clean ones take their place.
   virtual void flush_l2() = 0;
@@ -73,7 +66,7 @@ class GpuDevice : public Device {
   virtual void synchronize(const std::string& attempt) = 0;
 };
 
-/// The implementations of this device kind are handed a Device that is a GpuDevice.
+/// Every Device of kind gpu is a GpuDevice.
 inline GpuDevice& as_gpu(Device& device) {
   return static_cast<GpuDevice&>(device);
 }

@@ -78,6 +78,30 @@ double ArithmeticChains::operations() const {
   return static_cast<double>(kChains) * rounds_ * blocks_ * kChainThreads;
 }
 
+SquareProduct::SquareProduct(GpuDevice& gpu, DType dtype, int64_t n)
+    : flops_(2.0 * static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n)) {
+  constexpr int64_t kScratchBytes = int64_t{64} << 20;
+  for (uint32_t i = 0; i < 3; ++i) {
+    buffers_[i] = gpu.allocate(n * n * dtype_bytes(dtype));
+    gpu.fill_normal(buffers_[i]->data(), dtype, n * n, 1, i);
+  }
+  buffers_[3] = gpu.allocate(kScratchBytes);
+  product_ = gpu.bind({ProductLaunch{.name = "C = A B",
+                                     .shape = {.dtype = dtype,
+                                               .tf32 = dtype == DType::fp32,
+                                               .m = n,
+                                               .n = n,
+                                               .k = n,
+                                               .a_pitch = n,
+                                               .b_pitch = n,
+                                               .c_pitch = n},
+                                     .a = buffers_[0]->data(),
+                                     .b = buffers_[1]->data(),
+                                     .c = buffers_[2]->data(),
+                                     .scratch = buffers_[3]->data(),
+                                     .scratch_bytes = kScratchBytes}});
+}
+
 EmptyLaunches::EmptyLaunches(GpuDevice& gpu, int count)
     : gpu_(gpu), kernel_(gpu.kernel(spec("nothing"))), count_(count) {}
 

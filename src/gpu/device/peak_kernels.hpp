@@ -1,8 +1,9 @@
-// The kernels of kernels/peak.cu as work that can be timed.
+// The kernels of peak.cu, and a matrix product, as work that can be timed.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "gpu/device/gpu_device.hpp"
@@ -43,6 +44,21 @@ class ArithmeticChains final : public Prepared {
   int rounds_;
   unsigned blocks_;
   bool fma_;
+};
+
+/// C = A B of n x n matrices of `dtype`, random normal data; holds their memory. fp32 operands are rounded to
+/// TF32: the tensor cores take no wider ones.
+class SquareProduct final : public Prepared {
+ public:
+  /// Throws CaseError as Product does, OutOfMemory when the matrices do not fit.
+  SquareProduct(GpuDevice& gpu, DType dtype, int64_t n);
+  void launch() override { product_->launch(); }
+  double flops() const { return flops_; }
+
+ private:
+  std::array<std::unique_ptr<Buffer>, 4> buffers_;  ///< A, B, C, scratch
+  std::unique_ptr<Prepared> product_;
+  double flops_;
 };
 
 /// `count` launches of an empty kernel.

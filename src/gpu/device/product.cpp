@@ -1,4 +1,4 @@
-#include "gpu/device/batched_product.hpp"
+#include "gpu/device/product.hpp"
 
 #include <fmt/format.h>
 
@@ -71,7 +71,7 @@ void create_layout(const CublasLtApi& lt, Layout& layout, DType dtype, int64_t r
 
 }  // namespace
 
-struct BatchedProduct::Part {
+struct Product::Part {
   const char* a = nullptr;
   const char* b = nullptr;
   char* c = nullptr;
@@ -80,40 +80,34 @@ struct BatchedProduct::Part {
   cublasLtMatmulAlgo_t algorithm{};
 };
 
-BatchedProduct::BatchedProduct(GpuDevice& gpu, std::string name, const ProductShape& shape, const void* a,
-                               const void* b, void* c, void* workspace, int64_t workspace_bytes)
-    : gpu_(gpu),
-      name_(std::move(name)),
-      shape_(shape),
-      a_(static_cast<const char*>(a)),
-      b_(static_cast<const char*>(b)),
-      c_(static_cast<char*>(c)),
-      workspace_(workspace),
-      workspace_bytes_(workspace_bytes) {
-  for (int64_t first = 0; first < shape.batch; first += kMaxMatricesPerCall) {
-    const int64_t matrices = std::min(kMaxMatricesPerCall, shape.batch - first);
-    parts_.push_back(plan(first, matrices));
+Product::Product(GpuDevice& gpu, const ProductLaunch& what)
+    : gpu_(&gpu), lt_(&gpu.cublas_lt()), handle_(gpu.cublas_lt_handle()), what_(what) {
+  const int64_t batch = what.shape.batch;
+  for (int64_t first = 0; first < batch; first += kMaxMatricesPerCall) {
+    parts_.push_back(plan(first, std::min(kMaxMatricesPerCall, batch - first)));
     parts_.back()->algorithm = fastest(*parts_.back(), candidates(*parts_.back()));
   }
 }
 
-BatchedProduct::~BatchedProduct() = default;
+Product::~Product() = default;
+Product::Product(Product&&) noexcept = default;
 
-std::unique_ptr<BatchedProduct::Part> BatchedProduct::plan(int64_t first_matrix, int64_t matrices) {
-  const CublasLtApi& lt = gpu_.cublas_lt();
-  const ProductShape& s = shape_;
+std::unique_ptr<Product::Part> Product::plan(int64_t first_matrix, int64_t matrices) const {
+  const CublasLtApi& lt = *lt_;
+  const ProductShape& s = what_.shape;
   const int64_t b_rows = s.b_transposed ? s.n : s.k;
   const int64_t b_columns = s.b_transposed ? s.k : s.n;
   const int64_t a_stride = s.m * s.a_pitch, b_stride = b_rows * s.b_pitch, c_stride = s.m * s.c_pitch;
 
   auto part = std::make_unique<Part>();
   const int64_t bytes = dtype_bytes(s.dtype);
-  part->a = a_ + first_matrix * a_stride * bytes;
-  part->b = b_ + first_matrix * b_stride * bytes;
-  part->c = c_ + first_matrix * c_stride * bytes;
+  part->a = static_cast<const char*>(what_.a) + first_matrix * a_stride * bytes;
+  part->b = static_cast<const char*>(what_.b) + first_matrix * b_stride * bytes;
+  part->c = static_cast<char*>(what_.c) + first_matrix * c_stride * bytes;
 
   part->description.destroy = lt.matmul_desc_destroy;
-  check_lt(lt.matmul_desc_create(&part->description.handle, CUBLAS_COMPUTE_32F, CUDA_R_32F),
+  check_lt(lt.matmul_desc_create(&part->description.handle,
+                                 s.tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F, CUDA_R_32F),
            "describing a product to cuBLASLt");
   // C^T = op(B)^T A^T in cuBLASLt's column-major terms, so B comes first.
   const cublasOperation_t b_operation = s.b_transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
@@ -126,8 +120,8 @@ std::unique_ptr<BatchedProduct::Part> BatchedProduct::plan(int64_t first_matrix,
   return part;
 }
 
-std::vector<cublasLtMatmulHeuristicResult_t> BatchedProduct::candidates(const Part& part) {
-  const CublasLtApi& lt = gpu_.cublas_lt();
+std::vector<cublasLtMatmulHeuristicResult_t> Product::candidates(const Part& part) const {
+  const CublasLtApi& lt = *lt_;
   Preference preference;
   preference.destroy = lt.matmul_preference_destroy;
   check_lt(lt.matmul_preference_create(&preference.handle), "creating a cuBLASLt preference");
@@ -135,7 +129,7 @@ std::vector<cublasLtMatmulHeuristicResult_t> BatchedProduct::candidates(const Pa
     check_lt(lt.matmul_preference_set_attribute(preference.handle, what, &value, sizeof value),
              "setting a cuBLASLt preference");
   };
-  set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, static_cast<uint64_t>(workspace_bytes_));
+  set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, static_cast<uint64_t>(what_.scratch_bytes));
   set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignment(part.b));
   set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignment(part.a));
   set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignment(part.c));
@@ -145,21 +139,22 @@ std::vector<cublasLtMatmulHeuristicResult_t> BatchedProduct::candidates(const Pa
   std::vector<cublasLtMatmulHeuristicResult_t> found(kProposals);
   int count = 0;
   const cublasStatus_t status = lt.matmul_algo_get_heuristic(
-      gpu_.cublas_lt_handle(), part.description.handle, part.b_layout.handle, part.a_layout.handle,
-      part.c_layout.handle, part.c_layout.handle, preference.handle, kProposals, found.data(), &count);
+      handle_, part.description.handle, part.b_layout.handle, part.a_layout.handle, part.c_layout.handle,
+      part.c_layout.handle, preference.handle, kProposals, found.data(), &count);
   if (status != CUBLAS_STATUS_SUCCESS || count == 0) {
-    throw CaseError(fmt::format("cuBLASLt has no algorithm for {} of {} x {} x {} (m, n, k) in {}: {}", name_,
-                                shape_.m, shape_.n, shape_.k, to_string(shape_.dtype), describe(status)));
+    throw CaseError(fmt::format("cuBLASLt has no algorithm for {} of {} x {} x {} (m, n, k) in {}: {}",
+                                what_.name, what_.shape.m, what_.shape.n, what_.shape.k,
+                                to_string(what_.shape.dtype), describe(status)));
   }
   found.resize(static_cast<size_t>(count));
   std::erase_if(found, [](const auto& f) { return f.state != CUBLAS_STATUS_SUCCESS; });
   return found;
 }
 
-cublasLtMatmulAlgo_t BatchedProduct::fastest(const Part& part,
-                                             const std::vector<cublasLtMatmulHeuristicResult_t>& found) {
+cublasLtMatmulAlgo_t Product::fastest(const Part& part,
+                                      const std::vector<cublasLtMatmulHeuristicResult_t>& found) const {
   constexpr int kRuns = 3;
-  const DriverApi& driver = gpu_.driver();
+  const DriverApi& driver = gpu_->driver();
   CUevent start = nullptr, stop = nullptr;
   check(driver, driver.event_create(&start, CU_EVENT_DEFAULT), "creating an event");
   check(driver, driver.event_create(&stop, CU_EVENT_DEFAULT), "creating an event");
@@ -173,10 +168,10 @@ cublasLtMatmulAlgo_t BatchedProduct::fastest(const Part& part,
       refusal = error.what();
       continue;
     }
-    driver.event_record(start, gpu_.stream());
+    driver.event_record(start, gpu_->stream());
     for (int run = 0; run < kRuns; ++run) enqueue(part, candidate.algo);
-    driver.event_record(stop, gpu_.stream());
-    gpu_.synchronize("timing a cuBLASLt algorithm for " + name_);
+    driver.event_record(stop, gpu_->stream());
+    gpu_->synchronize("timing a cuBLASLt algorithm for " + what_.name);
     float ms = 0;
     if (driver.event_elapsed_time(&ms, start, stop) == CUDA_SUCCESS && ms < best_ms) {
       best_ms = ms;
@@ -186,21 +181,21 @@ cublasLtMatmulAlgo_t BatchedProduct::fastest(const Part& part,
   driver.event_destroy(start);
   driver.event_destroy(stop);
   if (best == nullptr)
-    throw CaseError(fmt::format("every cuBLASLt algorithm for {} failed: {}", name_, refusal));
+    throw CaseError(fmt::format("every cuBLASLt algorithm for {} failed: {}", what_.name, refusal));
   return *best;
 }
 
-void BatchedProduct::enqueue(const Part& part, const cublasLtMatmulAlgo_t& algorithm) {
+void Product::enqueue(const Part& part, const cublasLtMatmulAlgo_t& algorithm) const {
   const float beta = 0.0f;
-  check_lt(gpu_.cublas_lt().matmul(gpu_.cublas_lt_handle(), part.description.handle, &shape_.alpha, part.b,
-                                   part.b_layout.handle, part.a, part.a_layout.handle, &beta, part.c,
-                                   part.c_layout.handle, part.c, part.c_layout.handle, &algorithm, workspace_,
-                                   static_cast<size_t>(workspace_bytes_),
-                                   reinterpret_cast<cudaStream_t>(gpu_.stream())),
-           "launching " + name_);
+  const cublasStatus_t status =
+      lt_->matmul(handle_, part.description.handle, &what_.shape.alpha, part.b, part.b_layout.handle, part.a,
+                  part.a_layout.handle, &beta, part.c, part.c_layout.handle, part.c, part.c_layout.handle,
+                  &algorithm, what_.scratch, static_cast<size_t>(what_.scratch_bytes),
+                  reinterpret_cast<cudaStream_t>(gpu_->stream()));
+  if (status != CUBLAS_STATUS_SUCCESS) check_lt(status, "launching " + what_.name);
 }
 
-void BatchedProduct::launch() {
+void Product::launch() const {
   for (const auto& part : parts_) enqueue(*part, part->algorithm);
 }
 

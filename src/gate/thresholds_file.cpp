@@ -62,14 +62,6 @@ class Reader {
     throw UsageError(fmt::format("{}:{}: key '{}': {}", file_, key.source().begin.line, key.str(), what));
   }
 
-  static std::vector<std::string_view> axis_columns() {
-    std::vector<std::string_view> names;
-    for (const Column& column : columns()) {
-      if (column.is_key) names.push_back(column.name);
-    }
-    return names;
-  }
-
   [[noreturn]] void unknown(const toml::key& key, std::vector<std::string_view> known) const {
     for (const std::string_view name : {"time_pct", "noise_pct", "bytes_pct", "flops_pct", "workspace_pct"})
       known.push_back(name);
@@ -78,7 +70,7 @@ class Reader {
     const auto nearest = *std::min_element(known.begin(), known.end(), [word](auto a, auto b) {
       return edit_distance(word, a) < edit_distance(word, b);
     });
-    const auto axes = axis_columns();
+    const auto& axes = key_columns();
     const bool axis = std::find(axes.begin(), axes.end(), word) != axes.end();
     fail(key, axis ? "axes belong into an [[override]] table"
                    : fmt::format("is not known; the nearest that is: '{}'", nearest));
@@ -125,7 +117,7 @@ class Reader {
     const toml::array* tables = node.as_array();
     if (tables == nullptr || !tables->is_homogeneous(toml::node_type::table))
       fail(key, "is a list of tables: write [[override]]");
-    const auto axes = axis_columns();
+    const auto& axes = key_columns();
     std::vector<Override> result;
     for (const toml::node& entry : *tables) {
       Override o;

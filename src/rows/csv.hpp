@@ -14,7 +14,8 @@
 
 namespace attnprof {
 
-std::string csv_field(std::string_view text);  ///< quoted when it holds comma, quote, CR or LF
+std::string csv_field(std::string_view text);                 ///< quoted when it holds comma, quote, CR or LF
+std::string csv_line(const std::vector<std::string>& cells);  ///< with its line end
 /// Shortest text that reads back to the same value, in any locale; "" when missing, and for NaN and infinity.
 std::string cell_text(const Cell& cell);
 /// The number that a whole cell holds, in any locale; nothing when it is empty, not a number, NaN or

@@ -149,30 +149,27 @@ std::string tuned_csv(std::vector<TunedEntry> entries) {
   std::string text(kHeader);
   for (const TunedEntry& e : entries) {
     const TunedKey& k = e.key;
-    const std::string cells[] = {k.impl,
-                                 std::string(to_string(k.device)),
-                                 compute_capability_text(k.compute_capability),
-                                 k.device_name,
-                                 k.dtype ? std::string(to_string(*k.dtype)) : "",
-                                 std::to_string(k.head_dim),
-                                 k.causal ? std::to_string(int{*k.causal}) : "",
-                                 number_or_empty(k.window),
-                                 std::to_string(k.seqlen_kv),
-                                 std::to_string(e.config.tile_m),
-                                 std::to_string(e.config.tile_n),
-                                 choice_text(e.config.stages),
-                                 choice_text(e.config.warps),
-                                 measured_text(e.time_us),
-                                 measured_text(e.default_time_us),
-                                 measured_text(e.speedup),
-                                 measured_text(e.speedup_lo),
-                                 measured_text(e.speedup_hi),
-                                 e.message,
-                                 e.tool_version,
-                                 e.timestamp};
-    std::string line;
-    for (const std::string& cell : cells) line += (line.empty() ? "" : ",") + csv_field(cell);
-    text += line + '\n';
+    text += csv_line({k.impl,
+                      std::string(to_string(k.device)),
+                      compute_capability_text(k.compute_capability),
+                      k.device_name,
+                      k.dtype ? std::string(to_string(*k.dtype)) : "",
+                      std::to_string(k.head_dim),
+                      k.causal ? std::to_string(int{*k.causal}) : "",
+                      number_or_empty(k.window),
+                      std::to_string(k.seqlen_kv),
+                      std::to_string(e.config.tile_m),
+                      std::to_string(e.config.tile_n),
+                      choice_text(e.config.stages),
+                      choice_text(e.config.warps),
+                      measured_text(e.time_us),
+                      measured_text(e.default_time_us),
+                      measured_text(e.speedup),
+                      measured_text(e.speedup_lo),
+                      measured_text(e.speedup_hi),
+                      e.message,
+                      e.tool_version,
+                      e.timestamp});
   }
   return text;
 }

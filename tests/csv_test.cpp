@@ -276,8 +276,8 @@ TEST_CASE("appending cuts a torn row off and goes on", "[csv]") {
   for (size_t cut = two; cut < whole.size(); ++cut) {  // wherever the third row was torn
     put(path, whole.substr(0, cut));
     const ResumeInfo info = read_resume(path);
-    REQUIRE(info.rows == 2);
-    REQUIRE(info.torn == (cut > two));
+    REQUIRE(info.table.rows.size() == 2);
+    REQUIRE(info.table.torn_last_row == (cut > two));
     write_rows(path, {row("c")}, true);
     REQUIRE(slurp(path) == whole);
   }
@@ -289,7 +289,7 @@ TEST_CASE("appending to an absent, empty or header-torn file starts it", "[csv]"
   const std::string whole = slurp(folder.file("a.csv"));
   for (const char* start : {"", "schema,dev"}) {
     put(folder.file("b.csv"), start);
-    CHECK(read_resume(folder.file("b.csv")).rows == 0);
+    CHECK(read_resume(folder.file("b.csv")).table.rows.empty());
     write_rows(folder.file("b.csv"), {row("a")}, true);
     CHECK(slurp(folder.file("b.csv")) == whole);
   }

@@ -21,7 +21,7 @@ bool is_case(const Row& row) {
   return row.kernel().empty() && row.status() != Status::skipped;
 }
 
-/// Same problem, same device: what may be held against each other within a file.
+/// Same problem, same device: what may be compared within a file.
 std::string group_key(const Row& row) {
   return fmt::format("{}{}\x1f{}", row.problem_key(), row.text("device_name"), row.text("device_uuid"));
 }

@@ -1,4 +1,4 @@
-// Rows held against each other: implementations of one file against a reference, or one file against another.
+// Rows compared: implementations of one file with a reference, or one file with another.
 // Plain figures; words and tables are made from them elsewhere.
 #pragma once
 
@@ -65,8 +65,7 @@ struct Mean {
 };
 std::vector<Mean> geometric_means(const Comparison& comparison);
 
-/// Quantities of two rows. comparable_devices: their times and hardware counts may be held against each
-/// other.
+/// Quantities of two rows. comparable_devices: their times and hardware counts may be compared.
 Pair pair_of(const Row& from, const Row& to, bool comparable_devices);
 
 /// Why two files have so few rows in common: how the unmatched rows differ from the nearest row of the other

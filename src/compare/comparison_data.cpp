@@ -1,5 +1,6 @@
 // The comparison for programs: one table of columns behind both CSV and JSON.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <functional>
@@ -24,9 +25,9 @@ struct Line {
 };
 
 /// A cell of the row as it stands in the file: numbers stay numbers.
-Cell own_cell(const Row& row, const Column& column) {
-  const auto value = column.is_text ? std::nullopt : row.number(column.name);
-  if (!value) return text_cell(row.text(column.name));
+Cell own_cell(const Row& row, std::string_view column) {
+  const auto value = find_column(column)->is_text ? std::nullopt : row.number(column);
+  if (!value) return text_cell(row.text(column));
   const auto whole = static_cast<int64_t>(*value);
   return *value == static_cast<double>(whole) ? Cell(whole) : Cell(*value);
 }
@@ -37,10 +38,8 @@ struct DataColumn {
 
 void add_case(std::vector<DataColumn>& all) {
   all.push_back({"side", [](const Line& l) { return Cell(std::string(l.side)); }});
-  for (const Column& column : columns()) {
-    if (!column.is_key) continue;
-    all.push_back({std::string(column.name), [&column](const Line& l) { return own_cell(*l.row, column); }});
-  }
+  for (const std::string_view name : key_columns())
+    all.push_back({std::string(name), [name](const Line& l) { return own_cell(*l.row, name); }});
   for (const char* name : {"device_name", "device_uuid", "status"})
     all.push_back({name, [name](const Line& l) { return text_cell(l.row->text(name)); }});
   all.push_back({"line", [](const Line& l) { return Cell(l.row->where()); }});
@@ -54,8 +53,8 @@ void add(std::vector<DataColumn>& all, const char* name, Cell (*get)(const Pair&
 void add_pair(std::vector<DataColumn>& all) {
   using P = const Pair&;
   add(all, "from_impl", [](P p) { return text_cell(p.from.text("impl")); });
-  add(all, "from_tile_m", [](P p) { return own_cell(p.from, *find_column("tile_m")); });
-  add(all, "from_tile_n", [](P p) { return own_cell(p.from, *find_column("tile_n")); });
+  add(all, "from_tile_m", [](P p) { return own_cell(p.from, "tile_m"); });
+  add(all, "from_tile_n", [](P p) { return own_cell(p.from, "tile_n"); });
   add(all, "from_status", [](P p) { return text_cell(p.from.text("status")); });
   add(all, "from_line", [](P p) { return Cell(p.from.where()); });
   add(all, "time_from_us", [](P p) { return cell_of(p.time_us.from); });
@@ -154,48 +153,37 @@ std::string json_mean(const std::optional<Mean::Of>& mean) {
 
 std::string comparison_csv(const Comparison& c, const std::vector<Explained>& explained) {
   const std::vector<DataColumn> all = data_columns(!explained.empty());
-  std::string text;
-  for (const DataColumn& column : all) text += (text.empty() ? "" : ",") + column.name;
-  text += '\n';
+  std::vector<std::string> cells;
+  for (const DataColumn& column : all) cells.push_back(column.name);
+  std::string text = csv_line(cells);
   for (const Line& line : lines_of(c, explained)) {
-    std::string cells;
-    for (const DataColumn& column : all) cells += csv_field(cell_text(column.get(line))) + ',';
-    cells.back() = '\n';
-    text += cells;
+    cells.clear();
+    for (const DataColumn& column : all) cells.push_back(cell_text(column.get(line)));
+    text += csv_line(cells);
   }
   return text;
 }
 
 std::string comparison_json(const Comparison& c, const std::vector<Explained>& explained) {
+  std::vector<std::string> rows, means, notes;
   const std::vector<DataColumn> all = data_columns(!explained.empty());
-  std::string text =
-      fmt::format("{{\"from\":{},\"to\":{},\"device_mismatch\":{},\n\"rows\":[", json_string(c.from_name),
-                  json_value(text_cell(c.to_name)), json_value(text_cell(c.device_mismatch)));
-  const char* comma = "\n";
   for (const Line& line : lines_of(c, explained)) {
-    std::string cells;
+    std::vector<std::string> cells;
     for (const DataColumn& column : all)
-      cells += fmt::format("{}{}:{}", cells.empty() ? "" : ",", json_string(column.name),
-                           json_value(column.get(line)));
-    text += fmt::format("{}{{{}}}", comma, cells);
-    comma = ",\n";
+      cells.push_back(fmt::format("{}:{}", json_string(column.name), json_value(column.get(line))));
+    rows.push_back(fmt::format("\n{{{}}}", fmt::join(cells, ",")));
   }
-  text += "],\n\"means\":[";
-  comma = "\n";
   for (const Mean& mean : geometric_means(c)) {
-    text += fmt::format(
-        "{}{{\"impl\":{},\"reference\":{},\"time\":{},\"hbm_bytes\":{},\"flops\":{},\"sentence\":{}}}", comma,
+    means.push_back(fmt::format(
+        "\n{{\"impl\":{},\"reference\":{},\"time\":{},\"hbm_bytes\":{},\"flops\":{},\"sentence\":{}}}",
         json_string(mean.impl), json_string(mean.reference), json_mean(mean.time), json_mean(mean.hbm_bytes),
-        json_mean(mean.flops), json_string(sentence(mean)));
-    comma = ",\n";
+        json_mean(mean.flops), json_string(sentence(mean))));
   }
-  text += "],\n\"notes\":[";
-  comma = "\n";
-  for (const std::string& note : c.notes) {
-    text += comma + json_string(note);
-    comma = ",\n";
-  }
-  return text + "]}\n";
+  for (const std::string& note : c.notes) notes.push_back("\n" + json_string(note));
+  return fmt::format(
+      "{{\"from\":{},\"to\":{},\"device_mismatch\":{},\n\"rows\":[{}],\n\"means\":[{}],\n\"notes\":[{}]}}\n",
+      json_string(c.from_name), json_value(text_cell(c.to_name)), json_value(text_cell(c.device_mismatch)),
+      fmt::join(rows, ","), fmt::join(means, ","), fmt::join(notes, ","));
 }
 
 }  // namespace attnprof

@@ -9,7 +9,7 @@ namespace attnprof {
 
 namespace {
 
-/// Text of a cell: a bar would end it, and < would begin a tag.
+/// Text of a cell: a bar would end it.
 std::string escaped(std::string_view text) {
   std::string out;
   for (const char c : text) {

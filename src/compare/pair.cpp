@@ -1,4 +1,4 @@
-// What may be held against what: every rule about ratios.
+// What may be compared with what: every rule about ratios.
 #include <fmt/format.h>
 
 #include "compare/comparison.hpp"

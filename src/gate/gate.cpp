@@ -199,7 +199,7 @@ class Gate {
                                            : fmt::format("the new row lacks it (counters: {})", why);
     } else if (std::any_of(c.before.begin(), c.before.end(), other) ||
                std::any_of(c.after.begin(), c.after.end(), other)) {
-      refusal = "counted bytes cannot be held against measured ones";
+      refusal = "counted bytes cannot be compared with measured ones";
     } else if (measured && machine == Machine::model) {
       refusal = difference;
     } else if (bytes && std::any_of(c.after.begin(), c.after.end(), from_cache) &&

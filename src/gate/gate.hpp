@@ -14,7 +14,7 @@ enum class Outcome {
   same,
   regression,
   improvement,
-  unjudged,  ///< there is nothing to hold against each other; the reason says what
+  unjudged,  ///< there is nothing to compare; the reason says what
   refused,   ///< it should have been judged and cannot be: exit code 3
 };
 

@@ -1,6 +1,7 @@
 #include "gate/judge.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -138,15 +139,8 @@ std::vector<RunNoise> noise_from_scatter(const std::vector<Evidence>& all, Noise
 }  // namespace
 
 std::string_view to_string(NoiseSource source) {
-  switch (source) {
-    case NoiseSource::assumed:
-      return "assumed";
-    case NoiseSource::scatter:
-      return "scatter";
-    case NoiseSource::repeats:
-      return "repeats";
-  }
-  return "";
+  constexpr std::array<std::string_view, 3> kNames{"assumed", "scatter", "repeats"};
+  return kNames[static_cast<size_t>(source)];
 }
 
 TimeJudgement judge_times(const std::vector<TimeCase>& cases, double alpha) {

@@ -4,41 +4,21 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 
 #include "core/error.hpp"
 
 namespace attnprof {
 
 std::string_view to_string(Subject subject) {
-  switch (subject) {
-    case Subject::time:
-      return "time";
-    case Subject::bytes:
-      return "bytes";
-    case Subject::flops:
-      return "flops";
-    case Subject::workspace:
-      return "workspace";
-    case Subject::status:
-      return "status";
-    case Subject::missing:
-      return "missing";
-    case Subject::added:
-      return "new";
-  }
-  return "";
+  constexpr std::array<std::string_view, 7> kNames{"time",   "bytes",   "flops", "workspace",
+                                                   "status", "missing", "new"};
+  return kNames[static_cast<size_t>(subject)];
 }
 
 std::string_view to_string(Policy policy) {
-  switch (policy) {
-    case Policy::fail:
-      return "fail";
-    case Policy::warn:
-      return "warn";
-    case Policy::ignore:
-      return "ignore";
-  }
-  return "";
+  constexpr std::array<std::string_view, 3> kNames{"fail", "warn", "ignore"};
+  return kNames[static_cast<size_t>(policy)];
 }
 
 Subject parse_subject(std::string_view text) {

@@ -12,7 +12,7 @@
 
 namespace attnprof {
 
-/// What is held against the baseline, each with a policy of its own.
+/// What is compared with the baseline, each with a policy of its own.
 enum class Subject { time, bytes, flops, workspace, status, missing, added };
 constexpr std::array kSubjects{Subject::time,   Subject::bytes,   Subject::flops, Subject::workspace,
                                Subject::status, Subject::missing, Subject::added};

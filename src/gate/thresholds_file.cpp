@@ -59,16 +59,8 @@ class Reader {
   }
 
  private:
-  static std::vector<std::string> axis_columns() {
-    std::vector<std::string> names;
-    for (const Column& column : columns()) {
-      if (column.is_key) names.emplace_back(column.name);
-    }
-    return names;
-  }
-
   [[noreturn]] void unknown(const TomlNode& node, std::vector<std::string> known) const {
-    const auto axes = axis_columns();
+    const auto& axes = key_columns();
     if (std::find(axes.begin(), axes.end(), node.key) != axes.end())
       file_.fail(node, "axes belong in an [[override]] table");
     for (const NamedLimit& limit : kLimits) known.emplace_back(limit.name);
@@ -108,7 +100,7 @@ class Reader {
   std::vector<Override> overrides(const TomlNode& node) const {
     const TomlArray* tables = node.as<TomlArray>();
     if (tables == nullptr) file_.fail(node, "is a list of tables: write [[override]]");
-    const auto axes = axis_columns();
+    const auto& axes = key_columns();
     std::vector<Override> result;
     for (const TomlNode& entry : tables->items) {
       const TomlTable* table = entry.as<TomlTable>();

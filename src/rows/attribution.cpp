@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <vector>
 
@@ -126,15 +127,8 @@ void judge(Attribution& a, const AttributionInput& row, const std::vector<Part>&
 }  // namespace
 
 std::string_view to_string(CeilingSource source) {
-  switch (source) {
-    case CeilingSource::measured:
-      return "measured";
-    case CeilingSource::given:
-      return "given";
-    case CeilingSource::datasheet:
-      return "datasheet";
-  }
-  return "";
+  constexpr std::array<std::string_view, 3> kNames{"measured", "given", "datasheet"};
+  return kNames[static_cast<size_t>(source)];
 }
 
 Attribution attribute(const AttributionInput& row, const Ceilings& ceilings) {

@@ -41,6 +41,23 @@ const std::vector<Column>& columns() {
   return all;
 }
 
+std::vector<std::string> column_names() {
+  std::vector<std::string> names;
+  for (const Column& column : columns()) names.emplace_back(column.name);
+  return names;
+}
+
+const std::vector<std::string_view>& key_columns() {
+  static const std::vector<std::string_view> keys = [] {
+    std::vector<std::string_view> names;
+    for (const Column& column : columns()) {
+      if (column.is_key) names.push_back(column.name);
+    }
+    return names;
+  }();
+  return keys;
+}
+
 const Column* find_column(std::string_view name) {
   const auto at =
       std::find_if(columns().begin(), columns().end(), [name](const Column& c) { return c.name == name; });
@@ -70,35 +87,14 @@ std::string columns_markdown() {
 }
 
 std::string_view to_string(Status status) {
-  switch (status) {
-    case Status::ok:
-      return "ok";
-    case Status::skipped:
-      return "skipped";
-    case Status::unsupported:
-      return "unsupported";
-    case Status::oom:
-      return "oom";
-    case Status::failed:
-      return "failed";
-    case Status::verify_failed:
-      return "verify-failed";
-    case Status::no_samples:
-      return "no-samples";
-  }
-  return "failed";
+  constexpr std::array<std::string_view, 7> kNames{"ok",     "skipped",       "unsupported", "oom",
+                                                   "failed", "verify-failed", "no-samples"};
+  return kNames[static_cast<size_t>(status)];
 }
 
 std::string_view to_string(BytesSource source) {
-  switch (source) {
-    case BytesSource::none:
-      return "";
-    case BytesSource::counted:
-      return "counted";
-    case BytesSource::cupti:
-      return "cupti";
-  }
-  return "";
+  constexpr std::array<std::string_view, 3> kNames{"", "counted", "cupti"};
+  return kNames[static_cast<size_t>(source)];
 }
 
 std::string_view to_string(CacheMode cache) {

@@ -43,6 +43,9 @@ constexpr int kSchemaVersion = 1;
 
 /// Every column, in the order in which they are written.
 const std::vector<Column>& columns();
+std::vector<std::string> column_names();
+/// Names of the columns that identify a row.
+const std::vector<std::string_view>& key_columns();
 
 /// nullptr when this version has no such column.
 const Column* find_column(std::string_view name);

@@ -14,7 +14,8 @@
 
 namespace attnprof {
 
-std::string csv_field(std::string_view text);  ///< quoted when it holds comma, quote, CR or LF
+std::string csv_field(std::string_view text);                 ///< quoted when it holds comma, quote, CR or LF
+std::string csv_line(const std::vector<std::string>& cells);  ///< with its line end
 
 /// A parsed file. Cells are text; columns are found by name.
 struct CsvTable {

@@ -20,16 +20,15 @@ class CsvSink : public Sink {
 
   /// In the file's own order; columns that are not ours stay empty.
   void write(const Row& row) override {
-    line_.clear();
-    for (const std::string& name : header_) line_ += csv_field(row.text(name)) + ',';
-    line_.back() = '\n';
-    file_.write(line_);
+    std::vector<std::string> cells;
+    for (const std::string& name : header_) cells.emplace_back(row.text(name));
+    file_.write(csv_line(cells));
   }
 
  private:
   void start() {
     if (file_.regular()) file_.truncate(0);  // a part of a header may be there
-    for (const Column& column : columns()) header_.emplace_back(column.name);
+    header_ = column_names();
     file_.write(header_line());
   }
   void go_on(const CsvTable& existing) {
@@ -39,7 +38,6 @@ class CsvSink : public Sink {
 
   OutputFile file_;
   std::vector<std::string> header_;
-  std::string line_;
 };
 
 }  // namespace

@@ -16,12 +16,19 @@ std::string csv_field(std::string_view text) {
   return quoted + '"';
 }
 
+std::string csv_line(const std::vector<std::string>& cells) {
+  std::string line;
+  for (const std::string& cell : cells) line += csv_field(cell) + ',';
+  if (!line.empty()) line.back() = '\n';
+  return line;
+}
+
 namespace {
 
 /// A key column that files written before it existed do not have: absent means empty.
-bool may_be_absent(const Column& column) {
+bool may_be_absent(std::string_view column) {
   const auto& required = required_columns();
-  return std::find(required.begin(), required.end(), column.name) == required.end();
+  return std::find(required.begin(), required.end(), column) == required.end();
 }
 constexpr size_t kAbsent = static_cast<size_t>(-1);
 
@@ -37,11 +44,8 @@ std::string record_key(const Record& record) {
 
 std::vector<size_t> key_positions(const CsvTable& table) {
   std::vector<size_t> positions;
-  for (const Column& column : columns()) {
-    if (!column.is_key) continue;
-    const bool absent = may_be_absent(column) && !table.has(column.name);
-    positions.push_back(absent ? kAbsent : table.column(column.name));
-  }
+  for (const std::string_view name : key_columns())
+    positions.push_back(may_be_absent(name) && !table.has(name) ? kAbsent : table.column(name));
   return positions;
 }
 

@@ -16,12 +16,7 @@ bool starts_our_header(std::string_view text) {
 }  // namespace
 
 std::string header_line() {
-  std::string line;
-  for (const Column& column : columns()) {
-    if (!line.empty()) line += ',';
-    line += column.name;
-  }
-  return line + '\n';
+  return csv_line(column_names());
 }
 
 std::optional<CsvTable> parse_finished_rows(const std::string& text, const std::string& path) {

@@ -15,9 +15,8 @@ namespace {
 /// What still matches between a GPU and a CPU.
 std::string key_but_backend(const Row& row) {
   std::string key;
-  for (const Column& column : columns()) {
-    if (column.is_key && column.name != "device" && column.name != "threads")
-      key += key_part(row.text(column.name)) + '\x1f';
+  for (const std::string_view name : key_columns()) {
+    if (name != "device" && name != "threads") key += key_part(row.text(name)) + '\x1f';
   }
   return key;
 }
@@ -38,9 +37,8 @@ bool devices_fit(const Row& a, const Row& b, MatchBy rule) {
 
 std::vector<std::string_view> differing_columns(const Row& a, const Row& b) {
   std::vector<std::string_view> names;
-  for (const Column& column : columns()) {
-    if (column.is_key && key_part(a.text(column.name)) != key_part(b.text(column.name)))
-      names.push_back(column.name);
+  for (const std::string_view name : key_columns()) {
+    if (key_part(a.text(name)) != key_part(b.text(name))) names.push_back(name);
   }
   return names;
 }

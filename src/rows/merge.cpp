@@ -199,13 +199,8 @@ MergedRows merge_rows(const std::vector<CsvTable>& tables) {
 }
 
 void write_rows(const MergedRows& merged, const std::string& path) {
-  std::string text;
-  const auto add_line = [&text](const std::vector<std::string>& cells) {
-    for (size_t i = 0; i < cells.size(); ++i) text += (i > 0 ? "," : "") + csv_field(cells[i]);
-    text += '\n';
-  };
-  add_line(merged.header);
-  for (const auto& row : merged.rows) add_line(row);
+  std::string text = csv_line(merged.header);
+  for (const auto& row : merged.rows) text += csv_line(row);
   OutputFile(path, false).write(text);
 }
 

@@ -29,11 +29,7 @@ std::string unverified_reason(const Row& row) {
 }
 
 std::shared_ptr<const RowHeader> own_header() {
-  static const auto header = [] {
-    std::vector<std::string> names;
-    for (const Column& column : columns()) names.emplace_back(column.name);
-    return std::make_shared<const RowHeader>("this sweep", std::move(names));
-  }();
+  static const auto header = std::make_shared<const RowHeader>("this sweep", column_names());
   return header;
 }
 
@@ -55,11 +51,10 @@ Row::Row(std::shared_ptr<const RowHeader> header, std::shared_ptr<const std::vec
   const auto known = std::find_if(kStatuses.begin(), kStatuses.end(), is_own);
   status_ = known == kStatuses.end() ? Status::failed : *known;
   why_unverified_ = unverified_reason(*this);
-  for (const Column& column : columns()) {
-    if (!column.is_key) continue;
-    const std::string part = key_part(text(column.name)) + '\x1f';
+  for (const std::string_view name : key_columns()) {
+    const std::string part = key_part(text(name)) + '\x1f';
     key_ += part;
-    if (!is_config(column.name)) problem_key_ += part;
+    if (!is_config(name)) problem_key_ += part;
   }
   label_ = fmt::format("{}{}{} {}", text("impl"), kernel().empty() ? "" : " ", kernel(), problem_label());
 }

@@ -17,10 +17,7 @@ namespace {
 
 /// Columns by which rows of one file can differ; a merged file may hold several devices.
 std::vector<std::string_view> telling_columns() {
-  std::vector<std::string_view> names;
-  for (const Column& column : columns()) {
-    if (column.is_key) names.push_back(column.name);
-  }
+  std::vector<std::string_view> names = key_columns();
   names.push_back("device_name");
   names.push_back("device_uuid");
   return names;
@@ -115,8 +112,7 @@ RowFile read_rows(const std::string& path, Duplicates duplicates) {
 }
 
 RowFile as_file(std::vector<Row> rows) {
-  RowFile file{"this sweep", {}, std::move(rows), 0, false};
-  for (const Column& column : columns()) file.header.emplace_back(column.name);
+  RowFile file{"this sweep", column_names(), std::move(rows), 0, false};
   make_labels_unique(file.rows);
   return file;
 }

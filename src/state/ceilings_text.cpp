@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <vector>
 
 #include "core/error.hpp"
@@ -42,8 +41,6 @@ std::vector<Fact> facts(const CeilingReport& r) {
           {"tool_version", id.tool_version},
           {"measured_at", r.measured_at}};
 }
-
-constexpr std::array kValueColumns{"name", "bytes", "value", "unit", "how"};
 
 CeilingIdentity read_identity(const TableRow& in) {
   CeilingIdentity id;
@@ -134,16 +131,14 @@ std::string size_table(const CeilingList& list) {
 }  // namespace
 
 std::string ceilings_csv(const CeilingReport& report) {
-  std::string header, shared;
-  for (const char* column : kValueColumns) header += fmt::format("{}{}", header.empty() ? "" : ",", column);
-  for (const Fact& fact : facts(report)) {
-    header += fmt::format(",{}", fact.name);
-    shared += "," + csv_field(fact.text);
-  }
-  std::string text = header + "\n";
+  std::vector<std::string> header{"name", "bytes", "value", "unit", "how"};
+  for (const Fact& fact : facts(report)) header.emplace_back(fact.name);
+  std::string text = csv_line(header);
   for (const CeilingValue& v : report.list.values) {
-    text += csv_field(v.name) + "," + (v.bytes ? std::to_string(*v.bytes) : "") + "," + cell_text(v.value) +
-            "," + csv_field(v.unit) + "," + csv_field(v.how) + shared + "\n";
+    std::vector<std::string> cells{v.name, v.bytes ? std::to_string(*v.bytes) : "", cell_text(v.value),
+                                   v.unit, v.how};
+    for (const Fact& fact : facts(report)) cells.push_back(fact.text);
+    text += csv_line(cells);
   }
   return text;
 }

@@ -24,8 +24,6 @@ ResumeInfo read_resume(const std::string& path) {
   ResumeInfo info;
   auto table = read_own_csv(path);
   if (!table) return info;
-  info.torn = table->torn_last_row;
-  info.rows = static_cast<int64_t>(table->rows.size());
   const size_t device = table->column("device"), name = table->column("device_name"),
                uuid = table->column("device_uuid"), status = table->column("status"),
                time = table->column("time_us"), kernel = table->column("kernel");

@@ -17,12 +17,10 @@ namespace attnprof {
 struct ResumeInfo {
   std::unordered_map<std::string, std::string> status_by_key;  ///< record_key of every row -> its status
   std::vector<RowDevice> devices;                              ///< distinct ones, in order of appearance
-  int64_t rows = 0;
   int64_t untimed = 0;       ///< rows with status ok but no time: what `attnprof verify` writes
   int64_t untimed_line = 0;  ///< of the first of them; 0 without one
   int64_t timed = 0;         ///< rows with status ok and a time
   int64_t kernel_line = 0;   ///< of the first row about a single kernel (--per-kernel); 0 without one
-  bool torn = false;         ///< there is a last line to cut off
   CsvTable table;            ///< the rows themselves, cells not checked; no column when there is none
 
   bool has(const std::string& key) const { return status_by_key.count(key) > 0; }

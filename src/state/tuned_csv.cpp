@@ -176,10 +176,9 @@ std::string tuned_csv(std::vector<TunedEntry> entries) {
   for (const TunedColumn& column : columns) text += (text.empty() ? "" : ",") + column.name;
   text += '\n';
   for (const TunedEntry& e : entries) {
-    std::string line;
-    for (const TunedColumn& column : columns)
-      line += (&column == &columns.front() ? "" : ",") + csv_field(column.text(e));
-    text += line + '\n';
+    std::vector<std::string> cells;
+    for (const TunedColumn& column : columns) cells.push_back(column.text(e));
+    text += csv_line(cells);
   }
   return text;
 }

@@ -1,6 +1,8 @@
 // --config: what a TOML file may hold, and what is refused, with its place.
 #include "cli/config_file.hpp"
 
+#include <fmt/format.h>
+
 #include "catch.hpp"
 #include "cli/sweep_options.hpp"
 #include "error_of.hpp"

@@ -111,7 +111,7 @@ class Reader {
         if (std::find(axes.begin(), axes.end(), item.key) == axes.end()) {
           if (item.key == "alpha")
             file_.fail(item, "holds for all cases together; put it above the first [[override]]");
-          unknown(item, axes);
+          unknown(item, {axes.begin(), axes.end()});
         }
         o.axes.push_back(axis(item));
       }

@@ -25,4 +25,7 @@ if(NOT ATTNPROF_CUDA STREQUAL "OFF")
                         "cupti_range_profiler.h; CUDA 12.6 or newer) were not found. Set CUDA_HOME, or run scripts/cuda-wheels.")
   endif()
 endif()
+if(NOT ATTNPROF_WITH_CUDA)
+  target_compile_definitions(attnprof_options INTERFACE ATTNPROF_CUDA_ROOT="/usr/local/cuda")  # where to look at run time
+endif()
 message(STATUS "attnprof: GPU support ${ATTNPROF_WITH_CUDA}")

@@ -1,7 +1,7 @@
 // One attention problem in GPU memory, run by a GPU implementation: for the tests of the kernels.
 #pragma once
 
-#include <cstring>
+#include <algorithm>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -51,40 +51,29 @@ class GpuCase {
  public:
   using Value = std::function<double(int64_t head, int64_t row, int64_t column)>;
 
-  explicit GpuCase(const Problem& p) : p_(p), gpu_(*device()) {
-    q_ = gpu_.allocate(q_bytes(p));
-    k_ = gpu_.allocate(kv_bytes(p));
-    v_ = gpu_.allocate(kv_bytes(p));
-    o_ = gpu_.allocate(o_bytes(p));
-    lse_ = gpu_.allocate(lse_bytes(p));
-    const int64_t bytes = dtype_bytes(p.dtype);
-    gpu_.fill_normal(q_->data(), p.dtype, q_bytes(p) / bytes, p.seed, kStreamQ);
-    gpu_.fill_normal(k_->data(), p.dtype, kv_bytes(p) / bytes, p.seed, kStreamK);
-    gpu_.fill_normal(v_->data(), p.dtype, kv_bytes(p) / bytes, p.seed, kStreamV);
+  explicit GpuCase(const Problem& p) : p_(p), gpu_(*device()), specs_(tensors_of(p)) {
+    for (const TensorSpec& s : specs_) {
+      buffers_.push_back(gpu_.allocate(s.bytes()));
+      tensors_.places.emplace_back(s.name, buffers_.back()->data());
+      if (!s.output) gpu_.fill_normal(buffers_.back()->data(), s.dtype, s.elements(), p.seed, s.stream);
+    }
   }
 
-  void set_q(const Value& value) { set(*q_, p_.batch * p_.heads, p_.seqlen_q, value); }
-  void set_k(const Value& value) { set(*k_, p_.batch * p_.kv_heads, p_.seqlen_kv, value); }
-  void set_v(const Value& value) { set(*v_, p_.batch * p_.kv_heads, p_.seqlen_kv, value); }
+  void set_q(const Value& value) { set("q", value); }
+  void set_k(const Value& value) { set("k", value); }
+  void set_v(const Value& value) { set("v", value); }
 
   /// The reason when the implementation refuses; else runs once, from NaN-filled outputs, so that what nobody
   /// writes cannot pass. `counters`: a second run, under hardware counters.
   Unsupported run(const Implementation& impl, const KernelConfig& config = {}, Counters* counters = nullptr) {
-    Case planned{p_, std::string(impl.name), impl.resolve(p_, config, gpu_.info())};
-    if (Unsupported reason = impl.supports(planned, gpu_.info())) return reason;
-    gpu_.fill_bytes(o_->data(), 0xFF, o_bytes(p_));
-    gpu_.fill_bytes(lse_->data(), 0xFF, lse_bytes(p_));
-    const int64_t workspace_bytes = impl.workspace_bytes(planned, gpu_.info());
+    const Case planned{p_, impl.name, impl.resolved(p_, config, gpu_.info())};
+    if (Unsupported reason = refusal(impl, planned, gpu_.info())) return reason;
+    forget_outputs();
+    const int64_t workspace_bytes = impl.workspace(planned, gpu_.info());
     const std::unique_ptr<Buffer> workspace = workspace_bytes > 0 ? gpu_.allocate(workspace_bytes) : nullptr;
-    const Tensors tensors{.q = q_->data(),
-                          .k = k_->data(),
-                          .v = v_->data(),
-                          .o = o_->data(),
-                          .lse = static_cast<float*>(lse_->data()),
-                          .workspace = workspace ? workspace->data() : nullptr};
-    const std::unique_ptr<Prepared> work = impl.prepare(planned, tensors, gpu_);
-    gpu_.fill_bytes(o_->data(), 0xFF, o_bytes(p_));  // prepare() may have run parts of it
-    gpu_.fill_bytes(lse_->data(), 0xFF, lse_bytes(p_));
+    tensors_.workspace = workspace ? workspace->data() : nullptr;
+    const std::unique_ptr<Prepared> work = prepare_case(impl, planned, tensors_, gpu_);
+    forget_outputs();  // preparing may have run parts of it
     gpu_.run(*work);
     resources_ = work->resources();
     own_workspace_bytes_ = work->own_workspace_bytes();
@@ -94,35 +83,31 @@ class GpuCase {
   }
 
   VerifyResult verify(bool materialized, int64_t max_rows = 48) {
-    TensorReader reader;
-    reader.q = read_from(*q_);
-    reader.k = read_from(*k_);
-    reader.v = read_from(*v_);
-    reader.o = read_from(*o_);
-    reader.lse = [this](float* dst, int64_t offset, int64_t count) {
-      gpu_.download(dst, static_cast<float*>(lse_->data()) + offset, count * 4);
+    const ReadTensor read = [this](std::string_view name, void* dst, int64_t offset, int64_t count) {
+      const int64_t bytes = dtype_bytes(spec(name).dtype);
+      gpu_.download(dst, static_cast<char*>(tensors_.at(name)) + offset * bytes, count * bytes);
     };
     VerifyOptions options;
     options.max_rows = max_rows;
     options.materialized = materialized;
-    return attnprof::verify(p_, reader, options);
+    return attnprof::verify(p_, read, options);
   }
 
   float output(int64_t head, int64_t row, int64_t column) {
     const int64_t index = (head * p_.seqlen_q + row) * p_.head_dim + column;
     char element[4];
-    gpu_.download(element, static_cast<char*>(o_->data()) + index * dtype_bytes(p_.dtype),
+    gpu_.download(element, static_cast<char*>(tensors_.at("o")) + index * dtype_bytes(p_.dtype),
                   dtype_bytes(p_.dtype));
     return load_element(element, p_.dtype, 0);
   }
   float lse(int64_t row_of_all) {
     float x;
-    gpu_.download(&x, static_cast<float*>(lse_->data()) + row_of_all, 4);
+    gpu_.download(&x, tensors_.lse() + row_of_all, 4);
     return x;
   }
   std::vector<char> output_bytes() {
-    std::vector<char> bytes(static_cast<size_t>(o_bytes(p_)));
-    gpu_.download(bytes.data(), o_->data(), o_bytes(p_));
+    std::vector<char> bytes(static_cast<size_t>(spec("o").bytes()));
+    gpu_.download(bytes.data(), tensors_.at("o"), spec("o").bytes());
     return bytes;
   }
   const std::optional<KernelResources>& resources() const { return resources_; }
@@ -130,25 +115,29 @@ class GpuCase {
   const std::string& library() const { return library_; }
 
  private:
-  std::function<void(void*, int64_t, int64_t)> read_from(Buffer& buffer) {
-    return [this, &buffer](void* dst, int64_t offset, int64_t count) {
-      const int64_t bytes = dtype_bytes(p_.dtype);
-      gpu_.download(dst, static_cast<char*>(buffer.data()) + offset * bytes, count * bytes);
-    };
+  const TensorSpec& spec(std::string_view name) const {
+    return *std::find_if(specs_.begin(), specs_.end(), [&](const TensorSpec& s) { return s.name == name; });
   }
-  void set(Buffer& buffer, int64_t heads, int64_t rows, const Value& value) {
-    std::vector<char> host(static_cast<size_t>(heads * rows * p_.head_dim * dtype_bytes(p_.dtype)));
+  void forget_outputs() {
+    for (const TensorSpec& s : specs_)
+      if (s.output) gpu_.fill_bytes(tensors_.at(s.name), 0xFF, s.bytes());
+  }
+  void set(std::string_view name, const Value& value) {
+    const TensorSpec& s = spec(name);
+    std::vector<char> host(static_cast<size_t>(s.bytes()));
     int64_t index = 0;
-    for (int64_t head = 0; head < heads; ++head)
-      for (int64_t row = 0; row < rows; ++row)
-        for (int64_t column = 0; column < p_.head_dim; ++column)
-          store_element(host.data(), p_.dtype, index++, static_cast<float>(value(head, row, column)));
-    gpu_.upload(buffer.data(), host.data(), static_cast<int64_t>(host.size()));
+    for (int64_t head = 0; head < s.sizes[0] * s.sizes[1]; ++head)
+      for (int64_t row = 0; row < s.sizes[2]; ++row)
+        for (int64_t column = 0; column < s.sizes[3]; ++column)
+          store_element(host.data(), s.dtype, index++, static_cast<float>(value(head, row, column)));
+    gpu_.upload(tensors_.at(name), host.data(), static_cast<int64_t>(host.size()));
   }
 
   Problem p_;
   Device& gpu_;
-  std::unique_ptr<Buffer> q_, k_, v_, o_, lse_;
+  std::vector<TensorSpec> specs_;
+  std::vector<std::unique_ptr<Buffer>> buffers_;
+  Tensors tensors_;
   std::optional<KernelResources> resources_;
   int64_t own_workspace_bytes_ = 0;
   std::string library_;

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "core/bound.hpp"
-#include "gpu/device/ceilings.hpp"
 #include "gpu/device/peak_kernels.hpp"
 #include "gpu_case.hpp"
 #include "state/ceilings_text.hpp"

@@ -27,7 +27,7 @@ const Implementation* cudnn_row() {
 }
 
 std::string refusal(const Problem& p, const DeviceInfo& info = hopper()) {
-  return cudnn_row()->supports({p, "cudnn", {}}, info).value_or("");
+  return attnprof::refusal(*cudnn_row(), {p, "cudnn", {}}, info).value_or("");
 }
 
 /// True (after saying so) where there is no GPU, or no cuDNN, to test on.
@@ -54,7 +54,7 @@ void require_right(const Problem& p) {
 
 TEST_CASE("cudnn is listed, as a fused implementation that writes LSE", "[cudnn]") {
   REQUIRE(cudnn_row() != nullptr);
-  REQUIRE(cudnn_row()->writes_lse);
+  REQUIRE(cudnn_row()->omits.empty());
   REQUIRE(!cudnn_row()->materializes);
 }
 
@@ -92,7 +92,7 @@ TEST_CASE("cudnn takes a plain problem, or says which library is missing", "[cud
 }
 
 TEST_CASE("cudnn needs no workspace before it has a plan", "[cudnn]") {
-  REQUIRE(cudnn_row()->workspace_bytes({problem(DType::bf16, 128, 64), "cudnn", {}}, hopper()) == 0);
+  REQUIRE(cudnn_row()->workspace({problem(DType::bf16, 128, 64), "cudnn", {}}, hopper()) == 0);
 }
 
 TEST_CASE("cudnn matches float64, LSE included, full and causal", "[gpu][cudnn]") {

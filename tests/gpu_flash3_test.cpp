@@ -6,7 +6,6 @@
 #include "catch.hpp"
 #include "gpu_case.hpp"
 #include "kernels/flash3/flash3.hpp"
-#include "kernels/flash3/tile.hpp"
 
 using namespace attnprof;
 using gpu_test::GpuCase;
@@ -34,19 +33,22 @@ DeviceInfo hopper() {
   return info;
 }
 
-Unsupported refusal(const Problem& p, const KernelConfig& tile, const DeviceInfo& device = hopper()) {
-  const Implementation impl = flash3_gpu();
-  return impl.supports(Case{p, "flash3", impl.resolve(p, tile, device)}, device);
+Implementation proper() {
+  return flash3().front();
+}
+
+Unsupported refused(const Problem& p, const KernelConfig& tile, const DeviceInfo& device = hopper()) {
+  return refusal(proper(), {p, "flash3", proper().resolve(p, tile, device)}, device);
 }
 
 /// Compiles, on all cores, what the cases of a test need; one after the other would take a second each.
 class Kernels {
  public:
-  void add(const Problem& p, const KernelConfig& tile = {}, const Implementation& impl = flash3_gpu()) {
+  void add(const Problem& p, const KernelConfig& tile = {}, const Implementation& impl = proper()) {
     const DeviceInfo& info = gpu_test::device()->info();
-    const Case planned{p, std::string(impl.name), impl.resolve(p, tile, info)};
-    if (impl.supports(planned, info)) return;
-    for (const KernelSpec& spec : impl.kernels(planned, info)) specs_.push_back(spec);
+    const Case planned{p, impl.name, impl.resolve(p, tile, info)};
+    if (refusal(impl, planned, info)) return;
+    for (const KernelSpec& spec : kernels_of(impl.launches(planned, info, {}))) specs_.push_back(spec);
   }
   void compile() { compile_kernels(*gpu_test::device(), specs_, {}); }
 
@@ -54,14 +56,13 @@ class Kernels {
   std::vector<KernelSpec> specs_;
 };
 
-void require_right(const Problem& p, const KernelConfig& config = {},
-                   const Implementation& impl = flash3_gpu()) {
+void require_right(const Problem& p, const KernelConfig& config = {}, const Implementation& impl = proper()) {
   INFO(impl.name << " " << describe(p) << " tile " << config.tile_m << "x" << config.tile_n << " stages "
                  << config.stages);
   GpuCase gpu_case(p);
-  const Unsupported refused = gpu_case.run(impl, config);
-  INFO(refused.value_or(""));
-  REQUIRE(!refused);
+  const Unsupported reason = gpu_case.run(impl, config);
+  INFO(reason.value_or(""));
+  REQUIRE(!reason);
   const VerifyResult result = gpu_case.verify(false);
   INFO(result.message << " rel_err " << result.rel_err << " tolerance " << result.tolerance);
   REQUIRE(result.passed);
@@ -75,8 +76,8 @@ TEST_CASE("flash3 has a default for every head_dim from 8 to 256 that a block ca
       for (const int64_t seqlen : {512, 16384}) {
         Problem p = problem(DType::bf16, seqlen, d);
         p.causal = causal;
-        INFO(describe(p) << " " << refusal(p, {}).value_or(""));
-        REQUIRE(!refusal(p, {}));
+        INFO(describe(p) << " " << refused(p, {}).value_or(""));
+        REQUIRE(!refused(p, {}));
       }
     }
   }
@@ -90,30 +91,30 @@ TEST_CASE("flash3 refuses by name and number what it cannot run", "[flash3]") {
   };
   DeviceInfo ampere = hopper();
   ampere.compute_capability = 80;
-  REQUIRE(says(refusal(p, {}, ampere), "compute capability 9.0"));
-  REQUIRE(says(refusal(p, {}, ampere), "8.0"));
+  REQUIRE(says(refused(p, {}, ampere), "compute capability 9.0"));
+  REQUIRE(says(refused(p, {}, ampere), "8.0"));
   DeviceInfo blackwell = hopper();
   blackwell.compute_capability = 100;
-  REQUIRE(says(refusal(p, {}, blackwell), "10.0"));
-  REQUIRE(says(refusal(problem(DType::fp32, 256, 128), {}), "fp32"));
+  REQUIRE(says(refused(p, {}, blackwell), "10.0"));
+  REQUIRE(says(refused(problem(DType::fp32, 256, 128), {}), "fp32"));
   for (const int64_t d : {1, 63, 100, 264}) {
-    REQUIRE(says(refusal(problem(DType::fp16, 256, d), {}), "not " + std::to_string(d)));
+    REQUIRE(says(refused(problem(DType::fp16, 256, d), {}), "not " + std::to_string(d)));
   }
-  REQUIRE(says(refusal(p, {100, 0, 0, 0}), "not 100"));
-  REQUIRE(says(refusal(p, {128, 40, 0, 0}), "not 40"));
-  REQUIRE(says(refusal(p, {128, 128, 1, 0}), "2 to 16 stages, not 1"));
-  REQUIRE(says(refusal(p, {128, 128, 2, 4}), "12 warps, not 4"));
-  REQUIRE(says(refusal(p, {128, 128, 4, 0}), "232448"));
-  REQUIRE(says(refusal(p, {128, 256, 2, 0}), "registers"));
+  REQUIRE(says(refused(p, {100, 0, 0, 0}), "not 100"));
+  REQUIRE(says(refused(p, {128, 40, 0, 0}), "not 40"));
+  REQUIRE(says(refused(p, {128, 128, 1, 0}), "2 to 16 stages, not 1"));
+  REQUIRE(says(refused(p, {128, 128, 2, 4}), "12 warps, not 4"));
+  REQUIRE(says(refused(p, {128, 128, 4, 0}), "232448"));
+  REQUIRE(says(refused(p, {128, 256, 2, 0}), "registers"));
   Problem backward = p;
   backward.pass = Pass::bwd;
-  REQUIRE(says(refusal(backward, {}), "bwd"));
+  REQUIRE(says(refused(backward, {}), "bwd"));
 }
 
 TEST_CASE("flash3 models each operand crossing once while K and V in flight fit L2", "[flash3]") {
   Problem p = problem(DType::bf16, 4096, 128);
   p.heads = p.kv_heads = 16;
-  const Implementation impl = flash3_gpu();
+  const Implementation impl = proper();
   const Case c{p, "flash3", impl.resolve(p, {}, hopper())};
   const ModelledWork work = impl.model(c, hopper());
   REQUIRE(work.hbm.read_bytes == compulsory_traffic(p).read_bytes);
@@ -126,7 +127,8 @@ TEST_CASE("flash3 leaves multiprocessors idle where heads then stay in step in a
     Problem p = problem(DType::bf16, seqlen, 256);
     p.heads = p.kv_heads = heads;
     p.causal = causal;
-    return flash3::blocks(p, {.tile_m = 128, .tile_n = 80}, 132);
+    const Case c{p, "flash3", proper().resolve(p, {.tile_m = 128, .tile_n = 80}, hopper())};
+    return std::get<KernelLaunch>(proper().launches(c, hopper(), {}).at(0)).shape.grid_x;
   };
   CHECK(blocks(16384, 8, false) == 128);   // 8 waves of one head each, as with 132
   CHECK(blocks(4096, 8, false) == 128);    // 2 waves of four heads
@@ -146,7 +148,7 @@ TEST_CASE("flash3: K and V cross HBM once, causal or not, while those in flight 
       p.causal = causal;
       GpuCase gpu_case(p);
       Counters counters;
-      REQUIRE(!gpu_case.run(flash3_gpu(), {}, &counters));
+      REQUIRE(!gpu_case.run(proper(), {}, &counters));
       if (!counters.hbm_read_bytes) {
         WARN("skipped, no counters: " << counters.status);
         return;
@@ -218,7 +220,7 @@ TEST_CASE("flash3: a signal in the last column alone arrives, whatever the width
     gpu_case.set_q(last);
     gpu_case.set_k(last);
     gpu_case.set_v(last);
-    REQUIRE(!gpu_case.run(flash3_gpu()));
+    REQUIRE(!gpu_case.run(proper()));
     REQUIRE(gpu_case.verify(false).passed);
     REQUIRE(gpu_case.output(0, 0, 0) == 0.0f);
   }
@@ -241,11 +243,12 @@ TEST_CASE("flash3: the result does not depend on the tile, nor on the rung", "[g
     for (const KernelConfig& tile :
          {KernelConfig{64, 16, 4, 0}, KernelConfig{64, 64, 2, 0}, KernelConfig{128, 48, 3, 0},
           KernelConfig{192, 16, 2, 0}, KernelConfig{192, 64, 3, 0}, KernelConfig{256, 64, 4, 0}}) {
-      runs.push_back({p, tile, flash3_gpu()});
+      runs.push_back({p, tile, proper()});
     }
     for (const int64_t d : {64, 128}) {
       p.head_dim = d;
-      for (const Implementation& rung : flash3_ladder_gpu()) runs.push_back({p, {128, 64, 2, 0}, rung});
+      for (const Implementation& rung : flash3())
+        if (rung.name != "flash3") runs.push_back({p, {128, 64, 2, 0}, rung});
     }
   }
   Kernels kernels;
@@ -262,7 +265,7 @@ TEST_CASE("flash3: rows that see no key are zero, their log-sum-exp minus infini
   GpuCase gpu_case(p);
   gpu_case.set_q([](int64_t, int64_t, int64_t) { return 0.0; });
   gpu_case.set_v([](int64_t, int64_t row, int64_t) { return static_cast<double>(row); });
-  REQUIRE(!gpu_case.run(flash3_gpu()));
+  REQUIRE(!gpu_case.run(proper()));
   const float expected[] = {0.0f, 0.0f, 0.0f, 0.0f, 0.5f};
   for (int64_t row = 0; row < 5; ++row) {
     INFO("row " << row);
@@ -280,7 +283,7 @@ TEST_CASE("flash3: huge equal scores give the plain mean", "[gpu][flash3]") {
     gpu_case.set_q(constant);
     gpu_case.set_k(constant);
     gpu_case.set_v([](int64_t, int64_t row, int64_t) { return static_cast<double>(row); });
-    REQUIRE(!gpu_case.run(flash3_gpu()));
+    REQUIRE(!gpu_case.run(proper()));
     REQUIRE(gpu_case.output(0, 17, 3) == Approx(50.0).epsilon(2e-3));
   }
   GpuCase gpu_case(problem(DType::bf16, 1, 64));
@@ -288,7 +291,7 @@ TEST_CASE("flash3: huge equal scores give the plain mean", "[gpu][flash3]") {
   gpu_case.set_q(huge);
   gpu_case.set_k(huge);
   gpu_case.set_v(huge);
-  REQUIRE(!gpu_case.run(flash3_gpu()));
+  REQUIRE(!gpu_case.run(proper()));
   REQUIRE(gpu_case.output(0, 0, 0) == 133120.0f);
   REQUIRE(gpu_case.output(0, 0, 63) == 133120.0f);
 }
@@ -300,10 +303,10 @@ TEST_CASE("flash3: twenty runs give the same bits, whichever block takes which t
     p.heads = p.kv_heads = 24;
     p.causal = true;
     GpuCase gpu_case(p);
-    REQUIRE(!gpu_case.run(flash3_gpu()));
+    REQUIRE(!gpu_case.run(proper()));
     const std::vector<char> first = gpu_case.output_bytes();
     for (int run = 1; run < 20; ++run) {
-      REQUIRE(!gpu_case.run(flash3_gpu()));
+      REQUIRE(!gpu_case.run(proper()));
       REQUIRE(gpu_case.output_bytes() == first);
     }
   }
@@ -338,7 +341,7 @@ TEST_CASE("flash3: the default kernels do not spill", "[gpu][flash3]") {
   kernels.compile();
   for (const Problem& p : problems) {
     GpuCase gpu_case(p);
-    REQUIRE(!gpu_case.run(flash3_gpu()));
+    REQUIRE(!gpu_case.run(proper()));
     INFO(describe(p));
     REQUIRE(gpu_case.resources());
     REQUIRE(gpu_case.resources()->spill_bytes == 0);

@@ -1,12 +1,11 @@
 // The GPU implementations against float64. Cases that a fused kernel and the materialising baseline share run
 // on both.
 #include <cmath>
-#include <stdexcept>
 #include <string>
 
 #include "catch.hpp"
 #include "gpu_case.hpp"
-#include "gpu_implementations.hpp"
+#include "implementations.hpp"
 
 using namespace attnprof;
 using gpu_test::GpuCase;
@@ -20,10 +19,7 @@ bool no_gpu() {
 }
 
 const Implementation& named(std::string_view name) {
-  static const std::vector<Implementation> all = gpu_implementations();
-  for (const Implementation& one : all)
-    if (one.name == name) return one;
-  throw std::invalid_argument(std::string(name));
+  return find_implementation(name, gpu_test::device()->info(), Pass::fwd);
 }
 
 void require_right(const Problem& p, std::string_view impl, const KernelConfig& config = {}) {
@@ -45,8 +41,8 @@ void compile_ahead(const std::vector<std::pair<Problem, KernelConfig>>& cases) {
   std::vector<KernelSpec> specs;
   for (const auto& [p, config] : cases) {
     const Case planned{p, "flash2", flash2.resolve(p, config, info)};
-    if (flash2.supports(planned, info)) continue;
-    for (const KernelSpec& spec : flash2.kernels(planned, info)) specs.push_back(spec);
+    if (refusal(flash2, planned, info)) continue;
+    for (const KernelSpec& spec : kernels_of(flash2.launches(planned, info, {}))) specs.push_back(spec);
   }
   compile_kernels(*gpu_test::device(), specs, {});
 }
@@ -94,14 +90,14 @@ TEST_CASE("Widths that a kernel cannot take are refused by name", "[gpu][flash2]
     const Problem p = problem(DType::bf16, 64, d);
     const Implementation& flash2 = named("flash2");
     const DeviceInfo& info = gpu_test::device()->info();
-    const Unsupported reason = flash2.supports(Case{p, "flash2", flash2.resolve(p, {}, info)}, info);
+    const Unsupported reason = refusal(flash2, {p, "flash2", flash2.resolve(p, {}, info)}, info);
     REQUIRE(reason);
     REQUIRE(reason->find("head_dim") != std::string::npos);
     REQUIRE(reason->find(std::to_string(d)) != std::string::npos);
   }
   const Problem p = problem(DType::fp32, 64, 64);
   const Unsupported reason =
-      named("flash2").supports(Case{p, "flash2", {128, 48, 2, 4}}, gpu_test::device()->info());
+      refusal(named("flash2"), {p, "flash2", {128, 48, 2, 4}}, gpu_test::device()->info());
   REQUIRE(reason);
   REQUIRE(reason->find("fp32") != std::string::npos);
 }
@@ -249,7 +245,7 @@ TEST_CASE("The result does not depend on the tile", "[gpu][flash2][small]") {
   const DeviceInfo& info = gpu_test::device()->info();
   for (const auto& [p, tile] : cases) {
     const Case planned{p, "flash2", named("flash2").resolve(p, tile, info)};
-    if (named("flash2").supports(planned, info)) {
+    if (refusal(named("flash2"), planned, info)) {
       REQUIRE(p.head_dim > 64);  // all of them fit at head_dim 64
     } else {
       require_right(p, "flash2", tile);
@@ -263,7 +259,7 @@ TEST_CASE("Tiles that cannot be are refused with the numbers, before anything is
   const DeviceInfo& info = gpu_test::device()->info();
   const auto reason = [&](int64_t d, const KernelConfig& tile) {
     const Problem p = problem(DType::fp16, 256, d);
-    return flash2.supports(Case{p, "flash2", flash2.resolve(p, tile, info)}, info).value_or("");
+    return refusal(flash2, {p, "flash2", flash2.resolve(p, tile, info)}, info).value_or("");
   };
   REQUIRE(reason(64, {1, 1, 0, 0}).find("tile_n in steps of 16, not 1") != std::string::npos);
   REQUIRE(reason(64, {7, 16, 0, 0}).find("tile_m in steps of 16, not 7") != std::string::npos);
@@ -342,5 +338,28 @@ TEST_CASE("The default kernels do not spill", "[gpu][flash2]") {
     INFO(k.tile_m << "x" << k.tile_n << ", " << k.stages << " stages, " << k.warps << " warps, "
                   << gpu_case.resources()->registers_per_thread << " registers");
     REQUIRE(gpu_case.resources()->spill_bytes == 0);
+  }
+}
+
+TEST_CASE("A tensor that does not stand on 16 bytes is refused by name", "[gpu][flash2][naive]") {
+  if (no_gpu()) return;
+  const Problem p = problem(DType::bf16, 64, 64);
+  const DeviceInfo& info = gpu_test::device()->info();
+  const std::unique_ptr<Buffer> memory = gpu_test::device()->allocate(1 << 20);
+  char* const aligned = static_cast<char*>(memory->data());
+  for (const char* impl : kBoth) {
+    for (const char* odd : {"q", "k", "v", "o"}) {
+      Tensors tensors{{{"q", aligned}, {"k", aligned}, {"v", aligned}, {"o", aligned}, {"lse", aligned}},
+                      aligned};
+      for (auto& [name, address] : tensors.places)
+        if (name == odd) address = aligned + 8;
+      std::string message;
+      try {
+        named(impl).launches({p, impl, named(impl).resolved(p, {}, info)}, info, tensors);
+      } catch (const CaseError& error) {
+        message = error.what();
+      }
+      CHECK(message.find(std::string(impl) + " needs " + odd + " aligned to 16 bytes") == 0);
+    }
   }
 }

@@ -33,11 +33,7 @@ TEST_CASE("the kernels of the GPU's naive add up to its whole", "[gpu][cupti]") 
   p.heads = p.kv_heads = 16;
   for (const bool causal : {false, true}) {
     p.causal = causal;
-    const std::vector<PlannedRow> rows =
-        plan({{{p, "naive", {}}, ""}}, gpu->info(),
-             [](std::string_view name, const DeviceInfo& info) -> const Implementation& {
-               return find_implementation(name, info);
-             });
+    const std::vector<PlannedRow> rows = plan({{{p, "naive", {}}, ""}}, gpu->info(), find_implementation);
     RunOptions options;
     options.per_kernel = true;
     options.stopping.max_samples = 30;

@@ -13,7 +13,7 @@
 #include "gpu/counters/cupti_activity.hpp"
 #include "gpu/counters/cupti_error.hpp"
 #include "gpu/device/memory_kernels.hpp"
-#include "gpu/device/square_product.hpp"
+#include "gpu/device/peak_kernels.hpp"
 #include "gpu/gpu.hpp"
 
 using namespace attnprof;

@@ -16,14 +16,15 @@ namespace {
 const std::vector<std::pair<std::string, std::set<std::string>>>& layers() {
   static const std::vector<std::pair<std::string, std::set<std::string>>> table{
       {"core", {}},
+      {"kernels/device", {"core"}},  // what device code shares
       {"host", {"core"}},
       {"gpu/api", {"core"}},
-      {"gpu/device", {"core", "gpu", "gpu/api"}},
+      {"gpu/device", {"core", "gpu", "gpu/api", "kernels/device"}},
       {"gpu/counters", {"core", "gpu", "gpu/api", "gpu/device"}},
       {"gpu", {"core"}},  // what the rest of the program sees of a GPU
-      {"kernels", {"core", "host"}},
-      {"baselines", {"core", "host", "kernels"}},
-      {"baselines/cudnn", {"core", "gpu/api"}},
+      {"kernels", {"core", "host", "kernels/device"}},
+      {"baselines", {"core", "host", "kernels", "kernels/device"}},
+      {"baselines/cudnn", {"core", "kernels/device", "gpu/api"}},
       {"measure", {"core"}},
       {"rows", {"core", "measure"}},
       {"compare", {"core", "rows"}},

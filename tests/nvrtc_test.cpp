@@ -78,8 +78,8 @@ std::vector<Case> representative_cases(const Implementation& implementation, con
                    .causal = shape.causal,
                    .window = shape.window};
       c.impl = implementation.name;
-      c.config = implementation.resolve(c.problem, {}, device);
-      if (!implementation.supports(c, device)) cases.push_back(c);
+      c.config = implementation.resolved(c.problem, {}, device);
+      if (!refusal(implementation, c, device)) cases.push_back(c);
     }
   }
   return cases;
@@ -95,9 +95,9 @@ std::map<std::string, KernelSpec> all_specs(const DeviceInfo& device) {
   for (const char* entry : {"read_over", "write_over", "copy_over", "fma_chains", "exp_chains", "nothing"})
     add({"gpu/device/peak.cu", entry, {}});
   for (const Implementation& implementation : registry()) {
-    if (implementation.device != DeviceKind::gpu) continue;
+    if (implementation.device != DeviceKind::gpu || !implementation.launches) continue;
     for (const Case& c : representative_cases(implementation, device)) {
-      for (const KernelSpec& spec : implementation.kernels(c, device)) add(spec);
+      for (const KernelSpec& spec : kernels_of(implementation.launches(c, device, {}))) add(spec);
     }
   }
   return specs;
@@ -303,7 +303,8 @@ TEST_CASE("embedded sources are the files of the tree, byte for byte", "[nvrtc]"
     const std::string text(std::istreambuf_iterator<char>(in), {});
     CHECK(text == source.text);
   }
-  CHECK(paths.count("core/random.hpp") == 1);
+  for (const char* shared : {"core/random.hpp", "core/mask.hpp", "kernels/flash3/layout.hpp"})
+    CHECK(paths.count(shared) == 1);
 }
 #endif
 

@@ -113,7 +113,7 @@ Unsupported refused(const Rung& rung, int64_t head_dim, const KernelConfig& k, c
 }
 
 /// The tile where no measurement holds (kernels/tuned_sm90.csv): three warpgroups, which hide more than two,
-/// unless registers then hold less than 64 keys a step; as many keys as fit, up to 128; and as many stages as
+/// unless registers then hold less than 80 keys a step; as many keys as fit, up to 128; and as many stages as
 /// leave room for a second Q buffer, up to 4.
 KernelConfig widest_tile(const Problem& p, const DeviceInfo& device) {
   const Rung& flash3 = kRungs[0];
@@ -121,7 +121,7 @@ KernelConfig widest_tile(const Problem& p, const DeviceInfo& device) {
   KernelConfig k{.tile_m = 192, .tile_n = 128, .stages = 2, .warps = warps(flash3, 192)};
   while (refused(flash3, head_dim, k, device) && k.tile_n > 16) {
     k.tile_n -= 16;
-    if (k.tile_m == 192 && k.tile_n < 64) k = {128, 128, 2, warps(flash3, 128)};
+    if (k.tile_m == 192 && k.tile_n < 80) k = {128, 128, 2, warps(flash3, 128)};
   }
   KernelConfig deeper = k;
   while (k.stages < 4) {

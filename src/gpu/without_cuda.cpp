@@ -1,6 +1,5 @@
 // Answers for src/gpu in a build that found no CUDA headers: no GPUs, and why.
 #include "core/error.hpp"
-#include "gpu/device/ceilings.hpp"
 #include "gpu/gpu.hpp"
 
 namespace attnprof {

@@ -4,7 +4,7 @@
 
 #include "core/error.hpp"
 #include "core/utc.hpp"
-#include "gpu/device/ceilings.hpp"
+#include "gpu/gpu.hpp"
 #include "host/peak.hpp"
 
 namespace attnprof {

@@ -1,5 +1,3 @@
-#include "gpu/device/ceilings.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,6 +11,7 @@
 #include "gpu/device/gpu_device.hpp"
 #include "gpu/device/memory_kernels.hpp"
 #include "gpu/device/peak_kernels.hpp"
+#include "gpu/gpu.hpp"
 
 namespace attnprof {
 namespace {

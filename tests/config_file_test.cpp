@@ -97,7 +97,7 @@ TEST_CASE("what is wrong in a configuration file is refused with file, line and 
            Bad{"seqlen = []", "f.toml:1:1: key 'seqlen'", "empty list"},
            Bad{"seqlen = 2024-05-17", "f.toml:1:1: key 'seqlen'", "string or a number"},
            Bad{"scale = inf", "f.toml:1:1: key 'scale'", "finite"},
-           Bad{"scale = \"wide\"", "f.toml:1:1: key 'scale'", "wide"},
+           Bad{"max-time = \"wide\"", "f.toml:1:1: key 'max-time'", "wide"},
            Bad{"threads = [1, 2]", "f.toml:1:1: key 'threads'", "not a list"},
            Bad{"threads = 9999", "f.toml:1:1: key 'threads'", "4096"},
            Bad{"cache = \"warm\"", "f.toml:1:1: key 'cache'", "cold"},

@@ -81,12 +81,12 @@ TEST_CASE("a problem describes itself in one line", "[problem]") {
   p.batch = 2;
   p.heads = 16;
   p.kv_heads = 4;
-  CHECK(describe(p) == "fwd bf16 B2 H16/4 Nq1024 Nkv2048 d64");
+  CHECK(describe(p) == "bf16 b2 h16/4 s1kx2k d64");
   p.causal = true;
   p.window = 128;
   p.pass = Pass::fwd_bwd;
   p.dtype = DType::fp32;
-  CHECK(describe(p) == "fwd+bwd fp32 B2 H16/4 Nq1024 Nkv2048 d64 causal window 128");
+  CHECK(describe(p) == "fwd+bwd fp32 b2 h16/4 s1kx2k d64 causal window 128");
 }
 
 TEST_CASE("KV heads must divide heads, and the message names both", "[problem]") {

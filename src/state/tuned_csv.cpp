@@ -40,7 +40,7 @@ constexpr int64_t kMaxTile = int64_t{1} << 20;
 /// The value that a row names for an axis; monostate when it holds for any.
 Cell read_axis(const TableRow& row, const Axis& axis) {
   const std::string cell = row.optional_text(axis.name);
-  if (cell.empty() && axis.tuned != TunedMatch::up_to) return std::monostate{};
+  if (cell.empty() && axis.kind != AxisKind::size) return std::monostate{};
   if (axis.kind == AxisKind::word) {
     const auto is_own = [&cell](const AxisWord& word) { return word.word == cell; };
     if (std::any_of(axis.words.begin(), axis.words.end(), is_own)) return cell;
@@ -49,8 +49,9 @@ Cell read_axis(const TableRow& row, const Axis& axis) {
     row.refuse(axis.name, fmt::format("is not {}or empty for any", known));
   }
   if (axis.kind == AxisKind::number) return *row.positive(axis.name);
-  const int64_t most = axis.kind == AxisKind::flag ? 1 : kMaxLength;
-  return row.whole(axis.name, axis.tuned == TunedMatch::up_to ? 1 : 0, most);
+  if (axis.kind == AxisKind::flag && cell != "0" && cell != "1")
+    row.refuse(axis.name, "is not 0, 1, or empty for any");
+  return row.whole(axis.name, axis.tuned == TunedMatch::up_to ? 1 : 0, kMaxLength);
 }
 
 /// 0 when the cell is empty: left to the implementation.

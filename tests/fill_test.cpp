@@ -91,7 +91,7 @@ TEST_CASE("what is too large becomes infinity, NaN stays NaN, zero keeps its sig
 }
 
 TEST_CASE("the first values of the streams are pinned", "[fill]") {
-  // In units of 2^-16; computed by a separate program from the definition in kernels/random.cuh.
+  // In units of 2^-16; computed by a separate program from the definition in core/random.hpp.
   const struct {
     uint64_t seed;
     uint32_t stream;

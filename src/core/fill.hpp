@@ -13,7 +13,7 @@ constexpr uint32_t kStreamQ = 0, kStreamK = 1, kStreamV = 2, kStreamDo = 3;
 
 /// Element `index` of stream `stream` of `seed`: approximately standard normal (sum of twelve uniform 16-bit
 /// integers, |x| <= 6), exact in integers until one final conversion, so host and device agree bit for bit.
-/// The integer part lives in kernels/random.cuh, which device code includes too.
+/// The integer part lives in core/random.hpp, which device code includes too.
 float normal_value(uint64_t seed, uint32_t stream, uint64_t index);
 
 /// Round-to-nearest-even conversions; NaN stays NaN, overflow becomes infinity.

@@ -33,8 +33,8 @@ using FindImplementation = std::function<const Implementation&(std::string_view,
 
 /// Keeps the order. Combinations that resolve to the same row (a tile axis over an untiled implementation,
 /// "fused" beside its own name) appear once. What was not asked for (tile, stages, warps) comes from `tuned`,
-/// and from the implementation's own rule where no row fits or supports() refuses it. Throws UsageError for
-/// an unknown implementation.
+/// and from the implementation's own rule where no row fits or the row's tile is refused. Throws UsageError
+/// for an unknown implementation.
 std::vector<PlannedRow> plan(const std::vector<PlannedCase>& cases, const DeviceInfo& device,
                              const FindImplementation& find, const std::vector<TunedEntry>& tuned = {});
 

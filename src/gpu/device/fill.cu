@@ -1,5 +1,5 @@
 // Fills device memory with the inputs of a problem: approximately normal values, element by element from a
-// seed, so that host and device hold the same bits (kernels/random.cuh). Grid-stride; any grid and block
+// seed, so that host and device hold the same bits (core/random.hpp). Grid-stride; any grid and block
 // size.
 #include "core/random.hpp"
 

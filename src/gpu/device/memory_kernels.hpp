@@ -1,4 +1,4 @@
-// The two kernels of known traffic (kernels/flush.cu) as work that can be timed and counted.
+// The two kernels of known traffic (flush.cu) as work that can be timed and counted.
 #pragma once
 
 #include <cstdint>

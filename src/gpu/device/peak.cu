@@ -1,5 +1,5 @@
 // What the chip can do at most, one resource each: memory at every size, fp32 multiply-adds, exponentials, launches.
-// Grids fill the device; the host divides known work by measured time (src/gpu/ceilings.cpp).
+// Grids fill the device; the host divides known work by measured time (ceilings.cpp).
 #include "kernels/device/ptx.cuh"
 
 namespace attnprof {

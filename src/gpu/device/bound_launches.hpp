@@ -16,6 +16,7 @@ class BoundKernel {
  public:
   /// Throws CaseError when the kernel does not compile, or the driver has no tensor maps.
   BoundKernel(GpuDevice& gpu, const KernelLaunch& what);
+  BoundKernel(BoundKernel&&) noexcept = default;  ///< a copy's addresses would be those of the original
 
   void launch() const { gpu_->launch_kernel(*kernel_, shape_, addresses_.data()); }
   KernelResources resources() const;

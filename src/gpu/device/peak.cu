@@ -1,13 +1,14 @@
-// What the chip can do at most, one resource each: memory at every size, fp32 multiply-adds, exponentials, launches.
-// Grids fill the device; the host divides known work by measured time (ceilings.cpp).
+// What the chip can do at most, one resource each: memory at every size, fp32 multiply-adds, exponentials,
+// launches. Grids fill the device; the host divides known work by measured time (ceilings.cpp).
 #include "kernels/device/ptx.cuh"
 
 namespace attnprof {
 
-constexpr int kChains = 8;  ///< independent operations in flight per thread: covers their latency at full occupancy
+constexpr int kChains =
+    8;  ///< independent operations in flight per thread: covers their latency at full occupancy
 
-/// Tiles of four 16-byte elements per thread, dealt out over the grid; a buffer of `tiles` (a power of two) is gone
-/// through `passes` times, and all blocks are busy however small it is.
+/// Tiles of four 16-byte elements per thread, dealt out over the grid; a buffer of `tiles` (a power of two)
+/// is gone through `passes` times, and all blocks are busy however small it is.
 template <class Body>
 __device__ __forceinline__ void for_each_tile(unsigned tiles, unsigned passes, Body body) {
   const unsigned long long tile_elements = 4ull * blockDim.x;
@@ -51,14 +52,15 @@ extern "C" __global__ void copy_over(uint4* to, const uint4* from, unsigned tile
   });
 }
 
-/// `rounds` rounds of kChains multiply-adds per thread: x = b x + x with a b so small that x stays what it is. Two
-/// registers to read, not three, and none of them uniform: either would slow the units down. b is an argument, so
-/// that nothing is known at compile time.
+/// `rounds` rounds of kChains multiply-adds per thread: x = b x + x with a b so small that x stays what it
+/// is. Two registers to read, not three, and none of them uniform: either would slow the units down. b is an
+/// argument, so that nothing is known at compile time.
 extern "C" __global__ void fma_chains(int rounds, float b, float* sink) {
   b = fmaf(static_cast<float>(threadIdx.x), 0.0f, b);
   float x[attnprof::kChains];
 #pragma unroll
-  for (int i = 0; i < attnprof::kChains; ++i) x[i] = 0.1f * static_cast<float>(i) + static_cast<float>(threadIdx.x);
+  for (int i = 0; i < attnprof::kChains; ++i)
+    x[i] = 0.1f * static_cast<float>(i) + static_cast<float>(threadIdx.x);
 #pragma unroll 8
   for (int round = 0; round < rounds; ++round) {
 #pragma unroll
@@ -74,7 +76,8 @@ extern "C" __global__ void fma_chains(int rounds, float b, float* sink) {
 extern "C" __global__ void exp_chains(int rounds, float* sink) {
   float x[attnprof::kChains];
 #pragma unroll
-  for (int i = 0; i < attnprof::kChains; ++i) x[i] = 0.1f * static_cast<float>(i + static_cast<int>(threadIdx.x % 8));
+  for (int i = 0; i < attnprof::kChains; ++i)
+    x[i] = 0.1f * static_cast<float>(i + static_cast<int>(threadIdx.x % 8));
 #pragma unroll 8
   for (int round = 0; round < rounds; ++round) {
 #pragma unroll
@@ -87,5 +90,4 @@ extern "C" __global__ void exp_chains(int rounds, float* sink) {
 }
 
 /// Does nothing: what a launch costs.
-extern "C" __global__ void nothing() {
-}
+extern "C" __global__ void nothing() {}

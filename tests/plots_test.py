@@ -171,6 +171,9 @@ def test_a_speedup_never_divides_rows_of_two_files(tmp_path):
     assert ratios == {(512, 4), (1024, 4)}  # after: 12288 / 3072 at 1024, and nothing at 512
     after = [line for line in figure.axes[0].lines if len(line.get_xdata()) == 1]
     assert [line.get_xdata().tolist() for line in after] == [[1024]]
+    alone = write(tmp_path / "fused.csv", [row("fused", 512)])  # its file has no baseline
+    (group,) = plot_rows.group_rows(plot_rows.read_files([alone, str(tmp_path / "runs/before.csv")]))
+    assert [t.get_text() for legend in figures.speedup_figure(group, Options()).legends for t in legend.get_texts()] == ["fused (before.csv)"]
 
 
 def test_files_of_one_name_are_named_by_their_folders_and_every_question_takes_several(tmp_path):

@@ -5,7 +5,7 @@ from .io_bound import io_bound_figure
 from .panels import (bytes_handles, draw_bytes, draw_memory, draw_speedup, draw_tflops, draw_time, impl_handles,
                      memory_handles, rate_unit)
 from .roofline import axis_limits, draw_roofline, intensity_rows, roof_of, roofline_handles
-from .rows import Group, Options, best_rows, footer, size_label, throttle_notes
+from .rows import PANEL, Group, Options, best_rows, footer, size_label, throttle_notes
 from .stacked import PARTS, draw_stacked, part_rows, stacked_handles, stacked_notes
 from .style import WIDTH, end_labels, finish, order_impls, place_labels, plt
 from .tiles import tile_parts, tiles_figure
@@ -61,15 +61,15 @@ def time_figure(group: Group, _options: Options):
 def speedup_figure(group: Group, options: Options):
     points = best_rows(group.rows, "time_us")
     base = points[points["impl"] == options.baseline]
-    impls = order_impls(points.loc[points["impl"] != options.baseline, "line"])
-    if base.empty or not impls:
+    compared = points[points["impl"] != options.baseline].merge(base[["file", *PANEL]].drop_duplicates())
+    if compared.empty:
         return None
+    impls = order_impls(compared["line"])
     labels: list[tuple] = []
     figure = _panels(group, _present(base), 2.7,
                      lambda axes, rows: labels.append((axes, draw_speedup(axes, rows, impls, options.baseline))))
     for axes, at_ends in labels:
         end_labels(axes, at_ends)
-    compared = points[points["impl"] != options.baseline].merge(base[["file", "seqlen_q"]].drop_duplicates())
     finish(figure, f"Speed-up over {options.baseline}", group.title, footer(points), impl_handles(impls), notes=throttle_notes(compared))
     return figure
 

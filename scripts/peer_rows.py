@@ -5,15 +5,13 @@ import math
 import statistics
 from dataclasses import dataclass
 
+from attnprof_rows import RowsError as PeerError, read_rows
+
 PROBLEM_COLUMNS = ["pass", "dtype", "batch", "heads", "kv_heads", "seqlen_q", "seqlen_kv", "head_dim", "causal", "window",
                    "scale", "fill", "seed", "cache"]
 # Functions of the problem alone: copied from a row that attnprof wrote for it.
 OF_THE_PROBLEM = ["schema", "model_flops", "min_hbm_bytes", "min_hbm_read_bytes", "min_hbm_write_bytes"]
 FALLBACK_TOLERANCE = {"bf16": 2.0**-7, "fp16": 2.0**-10, "fp32": 2.0**-10}  # one step of the type (TF32 for fp32)
-
-
-class PeerError(Exception):
-    """One line for the user."""
 
 
 @dataclass
@@ -43,16 +41,9 @@ class Problem:
 
 def read_problems(path: str) -> tuple[list[str], list[Problem]]:
     """Header and distinct problems of a CSV, in order. Rows that attnprof skipped make no sense and are left out."""
-    try:
-        with open(path, newline="", encoding="utf-8-sig") as file:
-            reader = csv.reader(file)
-            header = next(reader, None)
-            records = [dict(zip(header, cells)) for cells in reader if len(cells) == len(header)] if header else []
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise PeerError(f"{path}: {error.strerror if isinstance(error, OSError) else error}") from None
-    if not header:
-        raise PeerError(f"{path}: is empty")
-    for column in [*PROBLEM_COLUMNS, "impl", "status", "device", "device_name"]:
+    records = [{column: _text(value) for column, value in row.items()} for row in read_rows([path], "--repeats", "keep")]
+    header = list(records[0])
+    for column in ("device_name", "device_uuid"):
         if column not in header:
             raise PeerError(f"{path}: no column '{column}'; is it a CSV that attnprof wrote?")
     problems: dict[tuple, Problem] = {}
@@ -153,10 +144,13 @@ def time_values(samples: list[float], half_width: float, model_flops: str) -> di
 
 
 def append_rows(path: str, header: list[str], rows: list[dict[str, str]]) -> None:
-    """Adds whole rows at the end; a file whose last line lacks its line end (cut off, or by an editor) gets one."""
+    """Adds whole rows at the end, in place of a last line without line end: no reader counts that one."""
     with open(path, "rb") as file:
         content = file.read()
-    with open(path, "a", newline="", encoding="utf-8") as file:
-        if content and not content.endswith(b"\n"):
-            file.write("\n")
+    end = content.rfind(b"\n") + 1
+    while content.count(b'"', 0, end) % 2:  # that line end is part of a cell
+        end = content.rfind(b"\n", 0, end - 1) + 1
+    with open(path, "r+", newline="", encoding="utf-8") as file:
+        file.truncate(end)
+        file.seek(0, 2)
         csv.DictWriter(file, header, lineterminator="\n").writerows(rows)

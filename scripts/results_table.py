@@ -9,10 +9,11 @@ TFLOP/s over exactly the unmasked query-key pairs, so a ratio of rates is the in
 """
 
 import argparse
-import csv
 import math
 import sys
 from collections import Counter
+
+from attnprof_rows import RowsError as TableError, read_rows
 
 RATES = ["flash2", "flash3", "cudnn", "torch-flash", "torch-cudnn"]
 # Each against one peer, or against the fastest of several: versions of one library differ by more than a tenth.
@@ -27,19 +28,11 @@ SAME_IF_THERE = ["rest"]  # not in files of older versions
 NOTHING = "–"
 
 
-class TableError(Exception):
-    """One line for the user."""
-
-
 class Results:
     """The rows of one file that count, by implementation, head_dim, causal and seqlen."""
 
     def __init__(self, path: str):
-        try:
-            with open(path, newline="", encoding="utf-8-sig") as file:
-                rows = [row for row in csv.DictReader(file) if row.get("status") and not row.get("kernel")]
-        except (OSError, UnicodeDecodeError, csv.Error) as error:
-            raise TableError(f"{path}: {error.strerror if isinstance(error, OSError) else error}") from None
+        rows = [row for row in read_rows([path], "--repeats", "keep") if not row.get("kernel")]
         if not rows:
             raise TableError(f"{path}: no rows")
         for column in NEEDED + SAME:
@@ -49,30 +42,29 @@ class Results:
         if not good:
             raise TableError(f"{path}: no row with status ok")
         for column in SAME + SAME_IF_THERE:
-            values = sorted({row.get(column) or "none" for row in good})
+            values = sorted({"none" if row.get(column) is None else str(row[column]) for row in good})
             if len(values) > 1:
                 raise TableError(f"{path}: one table needs one {column}, the file has {', '.join(values)}")
         self.best: dict[tuple, dict] = {}
         problems: dict[tuple, tuple] = {}
         for row in good:
-            panel = (int(row["head_dim"]), int(row["causal"]))
-            seqlen = int(row["seqlen_q"])
+            panel = (row["head_dim"], row["causal"])
+            seqlen = row["seqlen_q"]
             problem = tuple(row.get(column) for column in ("batch", "heads", "kv_heads", "seqlen_kv"))
             if problems.setdefault((panel, seqlen), problem) != problem:
                 raise TableError(f"{path}: two problems with head_dim {panel[0]} and seqlen {seqlen} (batch, heads or "
                                  f"seqlen_kv differ); a table needs one")
             key = (row["impl"], panel, seqlen)
-            if key not in self.best or float(row["time_us"]) < float(self.best[key]["time_us"]):
+            if key not in self.best or row["time_us"] < self.best[key]["time_us"]:
                 self.best[key] = row
         self.panels = sorted({panel for _, panel, _ in self.best})
         self.seqlens = sorted({seqlen for _, _, seqlen in self.best})
         self.impls = {impl for impl, _, _ in self.best}
-        self.title = ", ".join(good[0][column] for column in SAME[:3])
+        self.title = ", ".join(good[0][column] or "" for column in SAME[:3])
         self.bad = Counter((row["impl"], row["status"]) for row in rows if row["status"] != "ok")
 
     def number(self, impl: str, panel: tuple, seqlen: int, column: str) -> float | None:
-        cell = self.best.get((impl, panel, seqlen), {}).get(column, "")
-        return float(cell) if cell else None
+        return self.best.get((impl, panel, seqlen), {}).get(column)
 
     def fastest(self, impls: list[str], panel: tuple, seqlen: int) -> float | None:
         """The highest rate of those that have one."""
@@ -86,9 +78,9 @@ class Results:
     def measured_bytes(self, impl: str, panel: tuple, seqlen: int) -> float | None:
         """Read + written, where hardware counters measured them."""
         row = self.best.get((impl, panel, seqlen))
-        if not row or row["bytes_source"] != "cupti" or not row["hbm_read_bytes"] or not row["hbm_write_bytes"]:
+        if not row or row["bytes_source"] != "cupti" or None in (row["hbm_read_bytes"], row["hbm_write_bytes"]):
             return None
-        return float(row["hbm_read_bytes"]) + float(row["hbm_write_bytes"])
+        return row["hbm_read_bytes"] + row["hbm_write_bytes"]
 
 
 def size(n: int) -> str:

@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import os
 import pathlib
 import subprocess
 import sys
@@ -14,6 +15,7 @@ DATA = pathlib.Path(__file__).resolve().parent / "data"
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(SCRIPTS))
 
+import attnprof_rows  # noqa: E402
 from made_rows import COLUMNS, pair, row, write  # noqa: E402
 from plots import figures, io_bound, roofline, rows as plot_rows, style, tiles  # noqa: E402
 from plots.__main__ import main  # noqa: E402
@@ -38,8 +40,7 @@ def close_figures():
 
 
 def test_every_column_that_plots_read_is_one_that_attnprof_writes():
-    needed = set(plot_rows.ALWAYS) | set(plot_rows.TEXT) | {c for columns in plot_rows.NEEDED.values() for c in columns}
-    assert needed <= set(COLUMNS)
+    assert {*plot_rows.TEXT, *plot_rows.NAMES, *plot_rows.COUNTS, *plot_rows.NUMBERS} <= set(COLUMNS)
 
 
 def test_all_kinds_are_drawn_as_png_and_svg(tmp_path):
@@ -63,27 +64,147 @@ def test_one_kind_goes_to_the_file_named(tmp_path):
     (",".join(COLUMNS) + "\n", "no rows"),
     ("impl,status\nnaive,ok\n", "no column"),
     (None, "no such file"),
+    ("\ufeff" + ";".join(COLUMNS) + "\n" + ";" * 9, "separated by semicolons"),
+    (b"\xff\xfe" + ",".join(COLUMNS).encode("utf-16-le"), "UTF-16 text; save it as UTF-8"),
 ])
 def test_an_unusable_file_is_one_line_and_exit_2(tmp_path, content, message):
     path = tmp_path / "bad.csv"
     if content is not None:
-        path.write_text(content)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
     result = plot(path, "-o", tmp_path)
     assert result.returncode == 2
     assert message in result.stderr and "bad.csv" in result.stderr
     assert len(result.stderr.strip().splitlines()) == 1
 
 
-def test_a_cell_that_is_no_number_names_file_and_column(tmp_path):
-    path = write(tmp_path / "a.csv", [row(time_us="fast")])
-    with pytest.raises(plot_rows.PlotError, match="a.csv.*time_us.*fast"):
-        plot_rows.read_files([path], ["time"])
-
-
-@pytest.mark.parametrize("value, said", [("inf", "no number"), ("0", "no time"), ("-5", "no time")])
+@pytest.mark.parametrize("value, said", [("1e99", "at most 1e+13"), ("0", "no time"), ("-5", "no time"), ("fast", "not a number")])
 def test_a_time_that_cannot_be_is_refused(tmp_path, value, said):
-    result = plot("time", write(tmp_path / "a.csv", [*pair(), row(time_us=value)]), "-o", tmp_path)
-    assert result.returncode == 2 and said in result.stderr and "time_us" in result.stderr and value in result.stderr
+    result = plot("time", write(tmp_path / "a.csv", [*pair(), row(seqlen=4096, time_us=value)]), "-o", tmp_path)
+    assert result.returncode == 2 and said in result.stderr and "a.csv:6: column 'time_us'" in result.stderr and value in result.stderr
+
+
+def test_plot_refuses_what_attnprof_refuses_and_in_its_words(tmp_path):
+    lines = pathlib.Path(write(tmp_path / "a.csv", pair())).read_text().splitlines()
+    short = ",".join(lines[2].split(",")[:36])
+    for content in ([*lines[:2], short, *lines[3:]], [*lines, *lines], [*lines, lines[1].replace("ok", "fine")]):
+        (tmp_path / "b.csv").write_text("\n".join(content) + "\n")
+        said = subprocess.run([attnprof_rows.binary(), "rows", "--repeats", "median", tmp_path / "b.csv"], capture_output=True, text=True)
+        assert said.returncode == 2 and "b.csv:" in said.stderr
+        result = plot("time", tmp_path / "b.csv", "-o", tmp_path / "o")
+        assert (result.returncode, result.stderr) == (2, said.stderr.replace("attnprof: ", "plot: error: "))
+    assert not (tmp_path / "o").exists()
+
+
+def test_a_last_line_that_may_be_cut_is_not_drawn_and_that_is_said(tmp_path):
+    header = [*(c for c in COLUMNS if c != "time_us"), "time_us"]
+    path = pathlib.Path(write(tmp_path / "a.csv", [row(n, 512, time_us=2000, time_lo_us="") for n in ("naive", "fused")], header=header))
+    path.write_text(path.read_text()[:-5])  # 2000 -> 20
+    result = plot("time", path, "-o", tmp_path / "o")
+    assert result.returncode == 0 and "a.csv: the last line has no line end" in result.stderr
+    assert list(plot_rows.read_files([str(path)])["impl"]) == ["naive"]
+
+
+def test_a_byte_that_is_no_text_is_drawn_as_such(tmp_path):
+    path = pathlib.Path(write(tmp_path / "a.csv", pair()))
+    path.write_bytes(path.read_bytes().replace(b"Test GPU", b"Test \xff GPU"))
+    assert plot("time", path, "-o", tmp_path / "o").returncode == 0
+
+
+def test_without_the_program_there_is_one_line_that_says_what_to_do(tmp_path, monkeypatch):
+    path = write(tmp_path / "a.csv", pair())
+    monkeypatch.setenv("ATTNPROF_BINARY", str(tmp_path / "none"))
+    result = plot("time", path)
+    assert result.returncode == 2 and result.stderr == f"plot: error: ATTNPROF_BINARY: cannot run {tmp_path}/none: No such file or directory\n"
+    monkeypatch.delenv("ATTNPROF_BINARY")
+    monkeypatch.setattr(attnprof_rows, "__file__", str(tmp_path / "scripts/attnprof_rows.py"))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    result = plot("time", path)
+    assert result.returncode == 2 and "build it, or set ATTNPROF_BINARY" in result.stderr and len(result.stderr.splitlines()) == 1
+    (tmp_path / "attnprof").write_text("#!/bin/sh\necho '{}'\n")
+    (tmp_path / "attnprof").chmod(0o755)
+    assert attnprof_rows.read_rows([path]) == [{}]
+
+
+def test_a_matplotlibrc_of_the_user_changes_nothing(tmp_path):
+    (tmp_path / "matplotlibrc").write_text("text.usetex: True\naxes.formatter.use_locale: True\nfont.family: Nope\n")
+    path = write(tmp_path / "a.csv", pair())
+    for folder, variables in ((tmp_path, {}), (SCRIPTS, {"MATPLOTLIBRC": str(tmp_path / "matplotlibrc")})):
+        result = subprocess.run([SCRIPTS / "plot", "time", path, "-o", tmp_path / "o"], cwd=folder, capture_output=True, text=True,
+                                env={**os.environ, "LC_ALL": "xx_YY.UTF-8", **variables})
+        assert result.returncode == 0 and "Traceback" not in result.stderr, result.stderr
+
+
+def test_a_format_that_is_not_drawn_and_a_question_misspelt_are_named(tmp_path):
+    path = write(tmp_path / "a.csv", pair())
+    result = plot("bytes", path, "-o", tmp_path / "x.pdf")
+    assert result.returncode == 2 and "x.pdf: figures are .png or .svg" in result.stderr and not (tmp_path / "x.pdf").exists()
+    result = plot("rofline", path, "-o", tmp_path)
+    assert result.returncode == 2 and "did you mean roofline?" in result.stderr
+    assert plot("bytes", path, "-o", tmp_path / "plots.v2").returncode == 0
+
+
+# --- several files ----------------------------------------------------------------------------------------------------
+
+
+def before_and_after(tmp_path):
+    (tmp_path / "runs").mkdir()
+    slower = [row(r["impl"], r["seqlen_q"], time_us=3 * r["time_us"]) for r in pair()]
+    return [write(tmp_path / "runs/before.csv", pair()), write(tmp_path / "runs/after.csv", slower[1:])]
+
+
+def test_each_file_has_lines_of_its_own_named_in_the_legend(tmp_path):
+    (group,) = plot_rows.group_rows(plot_rows.read_files(before_and_after(tmp_path)))
+    figure = figures.time_figure(group, Options())
+    drawn = {tuple((float(x), float(y)) for x, y in zip(line.get_xdata(), line.get_ydata())) for line in figure.axes[0].lines
+             if line.get_gid() is None and line.get_marker() not in ("", "None")}
+    assert drawn == {((512, 2048), (1024, 4096)), ((512, 512), (1024, 1024)), ((1024, 12288),), ((512, 1536), (1024, 3072))}
+    names = [text.get_text() for legend in figure.legends for text in legend.get_texts()]
+    assert names == ["naive (after.csv)", "naive (before.csv)", "fused (after.csv)", "fused (before.csv)"]
+    assert len({line.get_color() for line in figure.axes[0].lines}) == 4
+
+
+def test_a_speedup_never_divides_rows_of_two_files(tmp_path):
+    (group,) = plot_rows.group_rows(plot_rows.read_files(before_and_after(tmp_path)))
+    figure = figures.speedup_figure(group, Options())
+    ratios = {(float(x), float(y)) for line in figure.axes[0].lines if len(line.get_xdata()) and line.get_marker() not in ("", "None")
+              for x, y in zip(line.get_xdata(), line.get_ydata())}
+    assert ratios == {(512, 4), (1024, 4)}  # after: 12288 / 3072 at 1024, and nothing at 512
+    after = [line for line in figure.axes[0].lines if len(line.get_xdata()) == 1]
+    assert [line.get_xdata().tolist() for line in after] == [[1024]]
+    alone = write(tmp_path / "fused.csv", [row("fused", 512)])  # its file has no baseline
+    (group,) = plot_rows.group_rows(plot_rows.read_files([alone, str(tmp_path / "runs/before.csv")]))
+    assert [t.get_text() for legend in figures.speedup_figure(group, Options()).legends for t in legend.get_texts()] == ["fused (before.csv)"]
+
+
+def test_files_of_one_name_are_named_by_their_folders_and_every_question_takes_several(tmp_path):
+    paths = []
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        paths.append(write(tmp_path / folder / "r.csv", [r | {"gaps_us": 1} for r in pair()] + tile_rows()))
+    rows = plot_rows.read_files(paths)
+    assert set(rows["file"]) == set(paths)
+    result = plot(*paths, "-o", tmp_path / "o", "--format", "png")
+    assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.parametrize("change, said", [({"threads": 8}, "threads 8"), ({"scale": 0.3}, "scale 0.3"), ({"seed": 7}, "seed 7")])
+def test_rows_of_other_threads_scale_or_seed_never_share_a_figure(tmp_path, change, said):
+    groups = plot_rows.group_rows(plot_rows.read_files([write(tmp_path / "a.csv", pair() + [r | change for r in pair((2048,))])]))
+    assert len(groups) == 2 and any(said in group.title for group in groups)
+    assert sorted(sorted(set(group.rows["seqlen_q"])) for group in groups) == [[512, 1024], [2048]]
+
+
+def test_default_scales_of_two_heads_share_a_figure_also_after_a_spreadsheet(tmp_path):
+    rows = [row(seqlen=n, head_dim=d) for d in (64, 128) for n in (512, 1024)]
+    rows[-1]["scale"] = "0.088388348"
+    (group,) = plot_rows.group_rows(plot_rows.read_files([write(tmp_path / "a.csv", rows)]))
+    assert "scale" not in group.title
+
+
+def test_machines_with_one_processor_are_two_devices(tmp_path):
+    rows = [r | {"device": "cpu", "device_uuid": "", "hostname": name} for name in ("node1", "node2") for r in pair()]
+    groups = plot_rows.group_rows(plot_rows.read_files([write(tmp_path / "a.csv", rows)]))
+    assert [group.title.rsplit(", ", 1)[1] for group in groups] == ["host node1", "host node2"]
 
 
 def test_a_file_of_kernels_alone_says_so(tmp_path):
@@ -102,13 +223,14 @@ def test_any_name_of_a_device_is_drawn_as_it_is_into_a_file_of_its_own(tmp_path,
 
 def test_names_that_differ_in_signs_alone_do_not_share_a_file(tmp_path):
     rows = [r | {"device_name": name} for name in ("a b", "a-b", "a/b") for r in pair()]
-    groups = plot_rows.group_rows(plot_rows.read_files([write(tmp_path / "a.csv", rows)], ["time"]))
+    groups = plot_rows.group_rows(plot_rows.read_files([write(tmp_path / "a.csv", rows)]))
     assert [g.suffix for g in groups] == ["-a-b", "-a-b~2", "-a-b~3"]
 
 
-def test_fifteen_unknown_implementations_look_different():
-    names = [f"mine-{i}" for i in range(15)]
-    assert len({style.look(name, names) for name in names}) == 15
+def test_unknown_implementations_have_colours_of_their_own():
+    names = [*style.IMPLS, *(f"mine-{i}" for i in range(24))]
+    colours = {matplotlib.colors.to_hex(style.look(name, names)[0]) for name in names if name != "fused"}
+    assert len(colours) == len(names) - 1  # fused is flash2 on a GPU
 
 
 @pytest.mark.filterwarnings("error")
@@ -131,7 +253,7 @@ def test_unknown_kind_and_many_kinds_in_one_file_are_refused(tmp_path):
 
 def test_only_ok_rows_count_and_a_file_without_any_is_refused(tmp_path):
     mixed = write(tmp_path / "a.csv", [row("naive", status="verify-failed"), row("fused", status="ok")])
-    best = plot_rows.best_rows(plot_rows.read_files([mixed], ["time"]), "time_us")
+    best = plot_rows.best_rows(plot_rows.read_files([mixed]), "time_us")
     assert list(best["impl"]) == ["fused"]
     none = plot(write(tmp_path / "b.csv", [row(status="failed")]))
     assert none.returncode == 2 and "1 failed" in none.stderr
@@ -139,7 +261,7 @@ def test_only_ok_rows_count_and_a_file_without_any_is_refused(tmp_path):
 
 def test_no_speedup_against_a_baseline_that_failed_verification(tmp_path):
     path = write(tmp_path / "a.csv", [row("naive", status="verify-failed"), row("fused")])
-    (group,) = plot_rows.group_rows(plot_rows.read_files([path], ["speedup"]))
+    (group,) = plot_rows.group_rows(plot_rows.read_files([path]))
     assert figures.speedup_figure(group, Options()) is None
 
 
@@ -147,7 +269,7 @@ def test_devices_and_dtypes_never_share_a_figure(tmp_path):
     first = write(tmp_path / "a.csv", pair())
     second = write(tmp_path / "b.csv", [r | {"device_name": "Other GPU", "device_uuid": "GPU-2"} for r in pair()])
     half = write(tmp_path / "c.csv", [r | {"dtype": "fp16"} for r in pair()])
-    groups = plot_rows.group_rows(plot_rows.read_files([first, second, half], ["time"]))
+    groups = plot_rows.group_rows(plot_rows.read_files([first, second, half]))
     assert len(groups) == 3
     assert all(g.rows["device_name"].nunique() == 1 and g.rows["dtype"].nunique() == 1 for g in groups)
     assert len({g.suffix for g in groups}) == 3
@@ -155,49 +277,49 @@ def test_devices_and_dtypes_never_share_a_figure(tmp_path):
 
 def test_rows_with_rests_have_a_figure_of_their_own(tmp_path):
     rows = pair() + [r | {"rest": 3} for r in pair()]
-    groups = plot_rows.group_rows(plot_rows.read_files([write(tmp_path / "a.csv", rows)], ["time"]))
+    groups = plot_rows.group_rows(plot_rows.read_files([write(tmp_path / "a.csv", rows)]))
     assert [g.title.rsplit(", ", 1)[1] for g in groups] == ["no rests", "rests of 3x"]
     assert "rests of 3x" in plot_rows.footer(groups[1].rows) and "rests" not in plot_rows.footer(groups[0].rows)
     older = write(tmp_path / "b.csv", pair(), header=[c for c in COLUMNS if c != "rest"])
-    (group,) = plot_rows.group_rows(plot_rows.read_files([older], ["time"]))
+    (group,) = plot_rows.group_rows(plot_rows.read_files([older]))
     assert "rests" not in group.title
 
 
 def test_problems_of_other_size_at_the_same_length_are_split(tmp_path):
     rows = pair() + [r | {"heads": 16, "kv_heads": 16} for r in pair()]
-    groups = plot_rows.group_rows(plot_rows.read_files([write(tmp_path / "a.csv", rows)], ["time"]))
+    groups = plot_rows.group_rows(plot_rows.read_files([write(tmp_path / "a.csv", rows)]))
     assert [sorted(g.rows["heads"].unique()) for g in groups] == [[8], [16]]
 
 
 def test_batch_that_follows_tokens_stays_in_one_figure(tmp_path):
     rows = [r | {"batch": 4096 // r["seqlen_q"]} for r in pair()]
-    groups = plot_rows.group_rows(plot_rows.read_files([write(tmp_path / "a.csv", rows)], ["time"]))
+    groups = plot_rows.group_rows(plot_rows.read_files([write(tmp_path / "a.csv", rows)]))
     assert len(groups) == 1 and "4k tokens" in plot_rows.footer(groups[0].rows)
 
 
 def test_of_several_tiles_the_fastest_is_drawn(tmp_path):
     rows = [row("fused", tile_m=64, time_us=5), row("fused", tile_m=128, time_us=3), row("fused", tile_m=32, time_us=9)]
-    best = plot_rows.best_rows(plot_rows.read_files([write(tmp_path / "a.csv", rows)], ["time"]), "time_us")
+    best = plot_rows.best_rows(plot_rows.read_files([write(tmp_path / "a.csv", rows)]), "time_us")
     assert list(best["time_us"]) == [3]
 
 
 def test_rows_about_one_kernel_of_a_launch_are_not_cases(tmp_path):
     rows = [row("naive", time_us=9), row("naive", time_us=1) | {"kernel": "softmax"}]
     path = write(tmp_path / "k.csv", rows, header=list(dict.fromkeys([*COLUMNS, "kernel"])))
-    assert list(plot_rows.read_files([path], ["time"])["time_us"]) == [9]
+    assert list(plot_rows.read_files([path])["time_us"]) == [9]
 
 
 def test_files_from_spreadsheets_and_torn_files_are_read(tmp_path):
     spreadsheet = write(tmp_path / "a.csv", pair(), bom=True, end="\r\n")
-    assert len(plot_rows.read_files([spreadsheet], ["bytes"])) == 4
+    assert len(plot_rows.read_files([spreadsheet])) == 4
     torn = pathlib.Path(write(tmp_path / "b.csv", pair()))
     torn.write_text(torn.read_text() + "1,gpu,naive,fwd")
-    assert len(plot_rows.read_files([str(torn)], ["bytes"])) == 4
+    assert len(plot_rows.read_files([str(torn)])) == 4
 
 
 def test_reordered_and_unknown_columns_do_not_matter(tmp_path):
     path = write(tmp_path / "a.csv", [r | {"later": "x"} for r in pair()], header=["later", *reversed(COLUMNS)])
-    assert len(plot_rows.read_files([path], list(figures.FIGURES))) == 4
+    assert len(plot_rows.read_files([path])) == 4
 
 
 @pytest.mark.parametrize("n, text", [(512, "512"), (1024, "1k"), (1536, "1.5k"), (16384, "16k"), (1 << 20, "1m"), (1000, "1000")])
@@ -208,7 +330,7 @@ def test_sizes_read_as_the_command_line_takes_them(n, text):
 def test_many_implementations_keep_their_legend_inside_and_their_end_labels_apart(tmp_path):
     names = ["naive", "flash2", "flash3", "cudnn", "torch-flash", "torch-cudnn", "torch-math"]
     rows = [row(name, n, time_us=(10.0 if name == "naive" else 1.0) * n) for name in names for n in (512, 1024)]
-    (group,) = plot_rows.group_rows(plot_rows.read_files([write(tmp_path / "a.csv", rows)], ["overview", "speedup"]))
+    (group,) = plot_rows.group_rows(plot_rows.read_files([write(tmp_path / "a.csv", rows)]))
     for figure in (figures.overview_figure(group, Options()), figures.speedup_figure(group, Options())):
         assert figure.legends[-1].get_window_extent().x1 <= figure.bbox.width
         labels = sorted(t.get_position()[1] for t in figure.axes[-1].texts)
@@ -224,7 +346,7 @@ def drawn(tmp_path, kind, rows, options=Options()):
     """Figures of one question about these rows (a list, or a file of tests/data), by suffix of the file name."""
     path = str(DATA / rows) if isinstance(rows, str) else write(tmp_path / f"{kind}.csv", rows)
     made = {}
-    for group in plot_rows.group_rows(plot_rows.read_files([path], [kind])):
+    for group in plot_rows.group_rows(plot_rows.read_files([path])):
         made |= dict(figures.draw(kind, group, options))
     return made
 
@@ -304,8 +426,8 @@ def test_the_roof_has_its_ridge_where_both_rates_meet(tmp_path):
 
 def test_a_roof_in_the_file_is_used_and_the_command_line_comes_before_it(tmp_path):
     rows = [r | {"ceiling_copy_gbps": 3000, "ceiling_matrix_tflops": 700} for r in pair()]
-    path = write(tmp_path / "r.csv", rows, header=[*COLUMNS, *(c for c in plot_rows.OPTIONAL if c not in COLUMNS)])
-    (group,) = plot_rows.group_rows(plot_rows.read_files([path], ["roofline"]))
+    path = write(tmp_path / "r.csv", rows)
+    (group,) = plot_rows.group_rows(plot_rows.read_files([path]))
     roof = roofline.roof_of(group, Options())
     assert (roof.copy_gbps, roof.matrix_tflops) == (3000, 700) and roof.source == "roof: 3000 GB/s and 700 TFLOP/s (ceilings in the file)"
     assert roof.limit_tflops(100) == 300 and roof.limit_tflops(1e6) == 700
@@ -397,7 +519,7 @@ def test_memory_is_operands_and_workspace_against_what_was_free(tmp_path):
 
 
 def test_memory_needed_agrees_with_what_the_tool_said_when_it_refused():
-    (oom,) = [r for _, r in plot_rows.read_files([str(DATA / "cpu-sweep.csv")], ["memory"]).query("status == 'oom' and causal == 0").iterrows()]
+    (oom,) = [r for _, r in plot_rows.read_files([str(DATA / "cpu-sweep.csv")]).query("status == 'oom' and causal == 0").iterrows()]
     from plots.panels import with_memory
     import pandas
     assert f"needs {int(with_memory(pandas.DataFrame([oom]))['needed_bytes'].iloc[0])} bytes" in oom["message"]
@@ -469,7 +591,7 @@ def test_no_tile_lies_below_the_papers_bound_and_one_lies_on_it(tmp_path):
 
 
 def test_bounds_and_on_chip_memory_are_the_formulas(tmp_path):
-    made = plot_rows.read_files([write(tmp_path / "a.csv", [row("fused", 512, tile_m=32, tile_n=16)])], ["io-bound"])
+    made = plot_rows.read_files([write(tmp_path / "a.csv", [row("fused", 512, tile_m=32, tile_n=16)])])
     assert io_bound.onchip_elements(made).tolist() == [2 * 32 * 64 + 2 * 16 * 64 + 32 * 16]
     standard, flash = io_bound.bounds(made.iloc[0], 4096)
     assert standard == 2 * 16 * (512 * 64 + 512**2) and flash == 2 * 16 * 512**2 * 64**2 / 4096
@@ -576,7 +698,7 @@ def test_a_question_before_the_file_draws_that_one_in_the_formats_asked_for(tmp_
 
 
 def test_rows_are_chosen_by_column_and_an_empty_choice_is_one_line_and_exit_2(tmp_path):
-    chosen = plot_rows.select(plot_rows.read_files([str(DATA / "cpu-sweep.csv")], ["time"]), ["seqlen_q=1k,2k", "impl=fused"])
+    chosen = plot_rows.select(plot_rows.read_files([str(DATA / "cpu-sweep.csv")]), ["seqlen_q=1k,2k", "impl=fused"])
     assert set(chosen["seqlen_q"]) == {1024, 2048} and set(chosen["impl"]) == {"fused"}
     for where, said in (("head_dim=65", "there are: 64"), ("colour=red", "COLUMN=VALUE"), ("seqlen_q=128k", "2 oom"), ("causal=x", "numbers")):
         result = plot("time", DATA / "cpu-sweep.csv", "--where", where, "-o", tmp_path / "o")
@@ -592,7 +714,8 @@ def test_a_question_that_the_rows_cannot_answer_is_one_line_and_exit_2(tmp_path,
 
 
 def test_two_devices_in_one_file_are_two_pictures(tmp_path):
-    rows = pair() + [r | {"device_name": "Other GPU", "device_uuid": "GPU-2", "time_us": r["time_us"] * 3} for r in pair()]
+    other = {"device_name": "Other GPU", "device_uuid": "GPU-2"}
+    rows = pair() + [row(r["impl"], r["seqlen_q"], time_us=r["time_us"] * 3, **other) for r in pair()]
     made = drawn(tmp_path, "time", rows)
     assert len(made) == 2
     assert sorted(points(figure.axes[0], *FUSED) for figure in made.values()) == [[(512, 512), (1024, 1024)], [(512, 1536), (1024, 3072)]]

@@ -90,8 +90,8 @@ TEST_CASE("what spreadsheets and pandas write reads as the clean file does", "[r
   std::string gaps =
       csv_of({{{"scale", "0.0883883476483184"}, {"tile_m", "128.0"}, {"batch", " 4"}, {"gaps_us", "nan"}},
               {{"impl", "naive"}, {"tile_m", "NaN"}, {"gaps_us", "inf"}, {"threads", "NA"}}});
-  for (const std::string& text : {"\xEF\xBB\xBF" + clean, crlf, "\xEF\xBB\xBF" + crlf, clean + "\n",
-                                  clean.substr(0, clean.size() - 1), gaps, reversed_columns(rows)}) {
+  for (const std::string& text :
+       {"\xEF\xBB\xBF" + clean, crlf, "\xEF\xBB\xBF" + crlf, clean + "\n", gaps, reversed_columns(rows)}) {
     const RowFile file = rows_of(parse_csv(text, "f.csv"));
     REQUIRE(file.rows.size() == 2);
     for (size_t i = 0; i < 2; ++i) {
@@ -282,4 +282,28 @@ TEST_CASE("a last line that was cut off is not a row, and the file says so", "[r
   const RowFile file = rows_of(parse_csv(csv.substr(0, csv.size() - 20), "f.csv"));
   CHECK(file.rows.size() == 1);
   CHECK(file.torn_last_row);
+}
+
+TEST_CASE("machines with one kind of processor are two devices, a GPU that moved is one", "[rows]") {
+  const auto host = [](const char* name) {
+    return Cells{{"device", "cpu"},   {"threads", "2"},   {"device_name", "EPYC"},
+                 {"device_uuid", ""}, {"hostname", name}, {"impl", "fused"}};
+  };
+  const RowFile file = rows_of(parse_csv(csv_of({host("node1"), host("node2")}), "f.csv"));
+  REQUIRE(file.rows.size() == 2);
+  CHECK(file.rows[0].label() != file.rows[1].label());
+  CHECK_FALSE(same_device(file.rows[0], file.rows[1]));
+  CHECK(device_difference(file.rows[0], file.rows[1]) == "cpu EPYC of node1 against node2");
+  const std::vector<Row> turned{file.rows[1], file.rows[0]};
+  const auto partners = match_rows(file.rows, turned, {MatchBy::device});
+  CHECK(partners == std::vector<std::optional<size_t>>{1, 0});
+  CHECK(has(error_of([&] {
+              rows_of(parse_csv(csv_of({host("node1"), host("node1")}), "f.csv"));
+            }),
+            "repeats line 2"));
+  const Cells moved{{"hostname", "node2"}};
+  CHECK(has(error_of([&] {
+              rows_of(parse_csv(csv_of({{{"hostname", "node1"}}, moved}), "f.csv"));
+            }),
+            "repeats line 2"));
 }

@@ -92,22 +92,25 @@ def test_a_peer_row_fits_the_schema_and_leaves_the_unknown_empty(tmp_path):
     assert new["rel_err"] == "" and new["hbm_read_bytes"] == "" and new["tile_m"] == ""
 
 
-def test_appended_rows_start_on_a_line_of_their_own(tmp_path):
-    path = write(tmp_path / "p.csv", [row()])
-    pathlib.Path(path).write_text(pathlib.Path(path).read_text().rstrip("\n"))
+@pytest.mark.parametrize("cut", [0, 1, 30])  # of the second row, in whose last cell is a line end
+def test_appended_rows_take_the_place_of_a_last_line_that_may_be_cut(tmp_path, cut):
+    header = [*(c for c in COLUMNS if c != "command"), "command"]
+    path = write(tmp_path / "p.csv", [row(), row("flash2", command="attnprof\nsweep, and so on, and on")], header=header)
+    if cut:
+        pathlib.Path(path).write_bytes(pathlib.Path(path).read_bytes()[:-cut])
     header, (problem,) = peer_rows.read_problems(path)
     message = 'no kernel, "really"'
     peer_rows.append_rows(path, header, [peer_rows.peer_row(header, problem, "torch-math", {}, status="unsupported",
                                                             message=message)])
     with open(path, newline="") as file:
         rows = list(csv.DictReader(file))
-    assert [r["impl"] for r in rows] == ["naive", "torch-math"] and rows[1]["message"] == message
+    assert [r["impl"] for r in rows] == ["naive", *(["flash2"] if cut == 0 else []), "torch-math"] and rows[-1]["message"] == message
 
 
 def test_a_file_that_is_not_from_attnprof_is_refused(tmp_path):
     path = tmp_path / "x.csv"
     path.write_text("a,b\n1,2\n")
-    with pytest.raises(peer_rows.PeerError, match="x.csv.*no column 'pass'"):
+    with pytest.raises(peer_rows.PeerError, match="x.csv.*no column 'device'"):
         peer_rows.read_problems(str(path))
 
 

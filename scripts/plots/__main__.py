@@ -1,6 +1,7 @@
 """scripts/plot: reads attnprof CSV files and answers one question per figure."""
 
 import argparse
+import difflib
 import pathlib
 import sys
 import warnings
@@ -56,6 +57,10 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         options.kind = options.files.pop(0)
         if not options.files:
             parser.error(f"which file? scripts/plot {options.kind} FILE.csv")
+    first = options.files[0]
+    near = difflib.get_close_matches(first, FIGURES, 1)
+    if near and not pathlib.Path(first).exists():
+        parser.error(f"'{first}' is neither a file nor a question; did you mean {near[0]}?")
     return options
 
 
@@ -82,6 +87,9 @@ def chosen_formats(text: str) -> list[str]:
     return formats
 
 
+OTHER_FORMATS = {".pdf", ".eps", ".ps", ".jpg", ".jpeg", ".gif", ".webp", ".tif", ".tiff", ".bmp", ".svgz", ".html"}
+
+
 def output_paths(out: str, kind: str, suffix: str, formats: list[str]) -> list[pathlib.Path]:
     path = pathlib.Path(out)
     if path.suffix in {".png", ".svg"}:
@@ -93,7 +101,9 @@ def run(arguments: argparse.Namespace) -> None:
     kinds, formats = chosen_kinds(arguments.kind), chosen_formats(arguments.format)
     if pathlib.Path(arguments.out).suffix in {".png", ".svg"} and len(kinds) > 1:
         raise PlotError(f"-o {arguments.out} is one file, but there are {len(kinds)} figures to draw; give a folder or one QUESTION")
-    rows = select(read_files(arguments.files, kinds), arguments.where)
+    if pathlib.Path(arguments.out).suffix.lower() in OTHER_FORMATS:
+        raise PlotError(f"-o {arguments.out}: figures are .png or .svg; name such a file, or a folder")
+    rows = select(read_files(arguments.files), arguments.where)
     if arguments.where:
         require_ok(rows, " ".join(f"--where {condition}" for condition in arguments.where))
     options = Options(arguments.baseline, arguments.copy_gbps, arguments.matrix_tflops)

@@ -5,7 +5,7 @@ from .io_bound import io_bound_figure
 from .panels import (bytes_handles, draw_bytes, draw_memory, draw_speedup, draw_tflops, draw_time, impl_handles,
                      memory_handles, rate_unit)
 from .roofline import axis_limits, draw_roofline, intensity_rows, roof_of, roofline_handles
-from .rows import Group, Options, best_rows, footer, size_label, throttle_notes
+from .rows import PANEL, Group, Options, best_rows, footer, size_label, throttle_notes
 from .stacked import PARTS, draw_stacked, part_rows, stacked_handles, stacked_notes
 from .style import WIDTH, end_labels, finish, order_impls, place_labels, plt
 from .tiles import tile_parts, tiles_figure
@@ -39,7 +39,7 @@ def bytes_figure(group: Group, _options: Options):
     points = group.rows[(group.rows["status"] == "ok") & (group.rows["hbm_read_bytes"] + group.rows["hbm_write_bytes"] > 0)]
     if points.empty:
         return None
-    impls = order_impls(points["impl"])
+    impls = order_impls(points["line"])
     figure = _panels(group, _present(points), 2.8, lambda axes, rows: draw_bytes(axes, rows, impls))
     measured = "cupti" in set(points["bytes_source"])
     finish(figure, "HBM bytes against sequence length" if measured else "Main-memory bytes (counted) against sequence length",
@@ -51,7 +51,7 @@ def time_figure(group: Group, _options: Options):
     points = best_rows(group.rows, "time_us")
     if points.empty:
         return None
-    impls = order_impls(points["impl"])
+    impls = order_impls(points["line"])
     figure = _panels(group, _present(points), 2.8, lambda axes, rows: draw_time(axes, rows, impls))
     finish(figure, "Time of one launch against sequence length", f"{group.title}; median, band: its 95% interval",
            footer(points), impl_handles(impls), notes=throttle_notes(points))
@@ -61,15 +61,15 @@ def time_figure(group: Group, _options: Options):
 def speedup_figure(group: Group, options: Options):
     points = best_rows(group.rows, "time_us")
     base = points[points["impl"] == options.baseline]
-    impls = [i for i in order_impls(points["impl"]) if i != options.baseline]
-    if base.empty or not impls:
+    compared = points[points["impl"] != options.baseline].merge(base[["file", *PANEL]].drop_duplicates())
+    if compared.empty:
         return None
+    impls = order_impls(compared["line"])
     labels: list[tuple] = []
     figure = _panels(group, _present(base), 2.7,
                      lambda axes, rows: labels.append((axes, draw_speedup(axes, rows, impls, options.baseline))))
     for axes, at_ends in labels:
         end_labels(axes, at_ends)
-    compared = points[(points["impl"] != options.baseline) & points["seqlen_q"].isin(base["seqlen_q"])]
     finish(figure, f"Speed-up over {options.baseline}", group.title, footer(points), impl_handles(impls), notes=throttle_notes(compared))
     return figure
 
@@ -78,7 +78,7 @@ def tflops_figure(group: Group, _options: Options):
     points = best_rows(group.rows, "tflops", smallest=False)
     if points.empty or not (points["tflops"] > 0).any():
         return None
-    impls = order_impls(points["impl"])
+    impls = order_impls(points["line"])
     unit = rate_unit(points)
     wide = points["seqlen_q"].nunique() * len(impls) > 15  # numbers on bars need that room
     figure = _panels(group, _present(points), 1.95 if wide else 2.7, lambda axes, rows: draw_tflops(axes, rows, impls, unit),
@@ -92,7 +92,7 @@ def memory_figure(group: Group, _options: Options):
     points = group.rows[group.rows["workspace_bytes"].notna() & group.rows["status"].isin(["ok", "oom"])]
     if points.empty:
         return None
-    impls = order_impls(points["impl"])
+    impls = order_impls(points["line"])
     # Memory does not depend on the mask: one row of panels.
     causal = points["causal"].min()
     part = Group(points[points["causal"] == causal], group.title, group.suffix)
@@ -108,7 +108,7 @@ def roofline_figure(group: Group, options: Options):
     points = intensity_rows(group.rows)
     if points.empty:
         return None
-    impls = order_impls(points["impl"])
+    impls = order_impls(points["line"])
     roof = roof_of(group, options)
     limits = axis_limits(points, roof)
     labels: list[tuple] = []
@@ -127,7 +127,7 @@ def stacked_figure(group: Group, options: Options):
     if points.empty or points[[column for column, _ in PARTS]].isna().all(axis=None):
         return None
     points = points[points[[column for column, _ in PARTS]].notna().any(axis=1)]
-    impls = order_impls(points["impl"])
+    impls = order_impls(points["line"])
     seqlens = sorted(points["seqlen_q"].unique())
     # One line of panels for each head_dim and mask; of many implementations, as many lines as titles and ticks need.
     across = min(len(impls), 4 if len(seqlens) <= 7 else 2)
@@ -160,13 +160,14 @@ def overview_figure(group: Group, options: Options):
     head_dim, causal = min(panels)
     rows = group.rows[(group.rows["head_dim"] == head_dim) & (group.rows["causal"] == causal)]
     points = best_rows(rows, "time_us")
-    impls = order_impls(points["impl"])
+    impls = order_impls(points["line"])
     figure, (left, middle, right) = plt.subplots(1, 3, figsize=(10, 3.9))
     draw_bytes(left, rows, impls)
     left.set_title("HBM bytes" if "cupti" in set(points["bytes_source"]) else "Main-memory bytes", loc="left")
     draw_time(middle, rows, impls)
     middle.set_title("Time", loc="left")
-    end_labels(right, draw_speedup(right, rows, [i for i in impls if i != options.baseline], options.baseline))
+    others = order_impls(points.loc[points["impl"] != options.baseline, "line"])
+    end_labels(right, draw_speedup(right, rows, others, options.baseline))
     right.set_title(f"Speed-up over {options.baseline}", loc="left")
     longest = size_label(int(points["seqlen_q"].max()))
     finish(figure, f"Exact attention up to {longest} tokens, head_dim {head_dim}, {'causal' if causal else 'not causal'}",
@@ -190,8 +191,8 @@ def draw(kind: str, group: Group, options: Options):
         if kind == "tiles":
             figure = tiles_figure(part, options)
         else:
-            like = part.rows.iloc[0]
-            same = group.rows[(group.rows[["head_dim", "causal", "seqlen_q"]] == like[["head_dim", "causal", "seqlen_q"]]).all(axis=1)]
+            key = ["head_dim", "causal", "seqlen_q", "file"]
+            same = group.rows[(group.rows[key] == part.rows.iloc[0][key]).all(axis=1)]
             figure = io_bound_figure(part, options, same)
         if figure is not None:
             yield part.suffix, figure

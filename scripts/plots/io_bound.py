@@ -42,7 +42,7 @@ def io_bound_figure(group: Group, options: Options, untiled: pd.DataFrame):
     constant = float((ok["hbm_bytes"] / bounds(problem, ok["onchip"].to_numpy())[1]).min())
     figure, axes = plt.subplots(figsize=(8.8, 4.6))
     xs = np.geomspace(ok["onchip"].min() / 1.3, ok["onchip"].max() * 1.3, 50)
-    color, _ = look(problem["impl"], [problem["impl"]])
+    color, _ = look(problem["line"], [problem["line"]])
     axes.plot(xs * size, constant * bounds(problem, xs)[1], color=color, linestyle=(0, (5, 2)), linewidth=1.6)
     handles = [Line2D([], [], color=color, linestyle=(0, (5, 2)), label=f"FlashAttention: {constant:.2g} × N²d²/M")]
 
@@ -50,7 +50,7 @@ def io_bound_figure(group: Group, options: Options, untiled: pd.DataFrame):
     base = base[(base["impl"] == options.baseline) & (base["status"] == "ok") & base["hbm_bytes"].notna()]
     if not base.empty:
         height = float(base["hbm_bytes"].min())
-        shade, _ = look(options.baseline, [options.baseline])
+        shade, _ = look(base["line"].iloc[0], [problem["line"], base["line"].iloc[0]])
         axes.axhline(height, color=shade, linestyle=(0, (1, 1)), linewidth=2)
         handles.append(Line2D([], [], color=shade, linestyle=(0, (1, 1)), linewidth=2,
                               label=f"standard: {height / bounds(problem, xs)[0]:.2g} × (Nd + N²), {options.baseline}'s bytes"))

@@ -22,8 +22,8 @@ def draw_bytes(axes, rows: pd.DataFrame, impls: list[str]) -> None:
     points = _with_bytes(rows)
     least = points[points["min_hbm_bytes"] > 0].drop_duplicates("seqlen_q")
     axes.plot(least["seqlen_q"], least["min_hbm_bytes"], color=COMPULSORY, **FLOOR)
-    for place, impl in enumerate(i for i in impls if i in set(points["impl"])):
-        mine = points[points["impl"] == impl]
+    for place, impl in enumerate(i for i in impls if i in set(points["line"])):
+        mine = points[points["line"] == impl]
         color, marker = look(impl, impls)
         modelled = mine[mine["model_hbm_bytes"] > 0]
         axes.plot(modelled["seqlen_q"], modelled["model_hbm_bytes"], color=color, linestyle=(0, (5, 2)), linewidth=1.4)
@@ -41,7 +41,7 @@ def _ratio_arrow(axes, points: pd.DataFrame, impls: list[str]) -> None:
     """The factor between the most and the least bytes at the longest sequence that has two implementations."""
     counts = points.groupby("seqlen_q")["impl"].nunique()
     shared = counts[counts > 1].index
-    if shared.empty:
+    if shared.empty or points["file"].nunique() > 1:
         return
     at = points[points["seqlen_q"] == shared.max()]
     high, low = at["hbm_bytes"].max(), at["hbm_bytes"].min()
@@ -56,7 +56,7 @@ def _ratio_arrow(axes, points: pd.DataFrame, impls: list[str]) -> None:
 def draw_time(axes, rows: pd.DataFrame, impls: list[str]) -> None:
     points = best_rows(rows, "time_us")
     for impl in impls:
-        mine = points[points["impl"] == impl]
+        mine = points[points["line"] == impl]
         color, marker = look(impl, impls)
         axes.plot(mine["seqlen_q"], mine["time_us"], color=color, marker=marker)
         axes.fill_between(mine["seqlen_q"], mine["time_lo_us"], mine["time_hi_us"], color=color, alpha=0.25, linewidth=0)
@@ -67,27 +67,27 @@ def draw_time(axes, rows: pd.DataFrame, impls: list[str]) -> None:
 
 
 def draw_speedup(axes, rows: pd.DataFrame, impls: list[str], baseline: str) -> list[tuple]:
-    """Only lengths at which both the implementation and the baseline were measured and verified. Returns what stands at the
-    ends of the curves, for end_labels once every panel is drawn and the shared axis is final."""
-    best = best_rows(rows, "time_us").set_index(["impl", "seqlen_q"])
-    points = best["time_us"]
-    if baseline not in points.index.get_level_values("impl"):
+    """Only lengths at which both the implementation and the baseline of the same file were measured and verified. Returns what
+    stands at the ends of the curves, for end_labels once every panel is drawn and the shared axis is final."""
+    best = best_rows(rows, "time_us").set_index("seqlen_q")
+    bases = {file: part["time_us"] for file, part in best[best["impl"] == baseline].groupby("file")}
+    if not bases:
         axes.text(0.5, 0.5, f"no verified rows of {baseline}", transform=axes.transAxes, ha="center")
         return []
-    base = points[baseline]
     axes.axhline(1, color=COMPULSORY, linewidth=1)
     seqlens: list[int] = []
     labels = []
     top = 1.0
     for impl in impls:
-        if impl not in points.index.get_level_values("impl"):
+        mine = best[best["line"] == impl]
+        if mine.empty or mine["file"].iloc[0] not in bases:
             continue
-        ratio = (base / points[impl]).dropna()
+        ratio = (bases[mine["file"].iloc[0]] / mine["time_us"]).dropna()
         if ratio.empty:
             continue
         color, marker = look(impl, impls)
         axes.plot(ratio.index, ratio.values, color=color, marker=marker)
-        held = ratio[[best.loc[(impl, seqlen), "throttle"] != "" for seqlen in ratio.index]]
+        held = ratio[mine.loc[ratio.index, "throttle"] != ""]
         held_dots(axes, held.index, held.values)
         labels.append((ratio.iloc[-1], f"{ratio.iloc[-1]:.{2 if ratio.iloc[-1] < 10 else 1}f}x", color))
         seqlens += list(ratio.index)
@@ -106,14 +106,14 @@ def rate_unit(rows: pd.DataFrame) -> tuple[str, float]:
 def draw_tflops(axes, rows: pd.DataFrame, impls: list[str], unit: tuple[str, float]) -> None:
     """Grouped bars, one group per length, the number on each bar; a case that did not fit says OOM in its place."""
     points = best_rows(rows, "tflops", smallest=False)
-    oom = set(zip(*rows[rows["status"] == "oom"][["impl", "seqlen_q"]].values.T)) if (rows["status"] == "oom").any() else set()
+    oom = set(zip(*rows[rows["status"] == "oom"][["line", "seqlen_q"]].values.T)) if (rows["status"] == "oom").any() else set()
     seqlens = sorted(set(points["seqlen_q"]) | {s for _, s in oom})
     width = 0.86 / len(impls)
     crowded = len(impls) * len(seqlens) > 14  # numbers beside each other would touch: they stand upright
     text = {"textcoords": "offset points", "ha": "center", "va": "bottom", "fontsize": 8}
     for i, impl in enumerate(impls):
-        mine = points[points["impl"] == impl].set_index("seqlen_q")["tflops"]
-        held = set(throttled(points[points["impl"] == impl])["seqlen_q"])
+        mine = points[points["line"] == impl].set_index("seqlen_q")["tflops"]
+        held = set(throttled(points[points["line"] == impl])["seqlen_q"])
         color, _ = look(impl, impls)
         for group, seqlen in enumerate(seqlens):
             x = group + (i - (len(impls) - 1) / 2) * width
@@ -150,7 +150,7 @@ def draw_memory(axes, rows: pd.DataFrame, impls: list[str]) -> None:
     operands = known.drop_duplicates("seqlen_q")
     axes.plot(operands["seqlen_q"], operands["operand_bytes"], color=COMPULSORY, **FLOOR)
     for place, impl in enumerate(impls):
-        mine = known[known["impl"] == impl].drop_duplicates("seqlen_q")
+        mine = known[known["line"] == impl].drop_duplicates("seqlen_q")
         ok, oom = mine[mine["status"] == "ok"], mine[mine["status"] == "oom"]
         color, marker = look(impl, impls)
         axes.plot(mine["seqlen_q"], mine["needed_bytes"], color=color, linewidth=1.4)

@@ -75,7 +75,7 @@ def draw_roofline(axes, rows: pd.DataFrame, impls: list[str], roof: Roof, limits
         axes.plot([start, right], [roof.matrix_tflops] * 2, color=INK, linewidth=1.6)
     labels: list[tuple] = []
     for impl in impls:
-        mine = points[points["impl"] == impl]
+        mine = points[points["line"] == impl]
         color, marker = look(impl, impls)
         axes.plot(mine["intensity"], mine["tflops"], color=color, linewidth=0.9, alpha=0.7)
         for source, part in mine.groupby("bytes_from"):

@@ -1,33 +1,19 @@
-"""From CSV files to rows that can be drawn: checked, numeric, and grouped so that only like is drawn with like."""
+"""From the rows of CSV files to groups of them that one figure may hold: only like is drawn with like."""
 
 import pathlib
 from dataclasses import dataclass
 
 import pandas as pd
 
+from attnprof_rows import RowsError as PlotError, read_rows
 
-class PlotError(Exception):
-    """One line for the user: which file, what is wrong."""
-
-
-TEXT = ["status", "message", "impl", "pass", "dtype", "fill", "cache", "rest", "device", "device_name", "device_uuid", "tool_version", "bytes_source", "library", "throttle"]
+TEXT = ["status", "message", "impl", "pass", "dtype", "fill", "cache", "device", "device_name", "device_uuid", "hostname", "tool_version",
+        "bytes_source", "library", "throttle"]
+NAMES = ["threads", "seed", "rest"]  # numbers that only tell rows apart
 COUNTS = ["batch", "heads", "kv_heads", "seqlen_q", "seqlen_kv", "head_dim", "causal", "window"]
-ALWAYS = ["status", "impl", "pass", "dtype", "device_name", "tool_version", *COUNTS]
-TIME = ["time_us", "time_lo_us", "time_hi_us"]
-BYTES = ["hbm_read_bytes", "hbm_write_bytes", "bytes_source", "model_hbm_bytes", "min_hbm_bytes"]
-NEEDED = {  # columns beyond ALWAYS that a figure reads
-    "bytes": BYTES,
-    "time": TIME,
-    "speedup": TIME,
-    "tflops": ["tflops"],
-    "memory": ["workspace_bytes", "available_bytes"],
-    "roofline": ["time_us", "tflops", "model_flops", *BYTES],
-    "tiles": ["time_us", "tile_m", "tile_n", *BYTES],
-    "stacked": ["time_us", "gaps_us", "executed_flops", *BYTES],
-    "io-bound": ["tile_m", "tile_n", *BYTES],
-    "overview": BYTES + TIME,
-}
-OPTIONAL = ["ceiling_copy_gbps", "ceiling_matrix_tflops", "ceiling_exp_gops", "exp_count", "idle_us", "tensor_flops", "sm_clock_mhz"]  # files of older versions do not have them
+NUMBERS = ["scale", "time_us", "time_lo_us", "time_hi_us", "tflops", "hbm_read_bytes", "hbm_write_bytes", "model_hbm_bytes", "min_hbm_bytes",
+           "model_flops", "executed_flops", "tensor_flops", "exp_count", "workspace_bytes", "available_bytes", "tile_m", "tile_n", "gaps_us",
+           "idle_us", "sm_clock_mhz", "ceiling_copy_gbps", "ceiling_matrix_tflops", "ceiling_exp_gops"]
 
 
 @dataclass(frozen=True)
@@ -39,54 +25,31 @@ class Options:
     matrix_tflops: float | None = None
 
 
-def read_file(path: str, kinds: list[str]) -> pd.DataFrame:
-    """Reads one CSV as text, then makes numbers of the columns that are numbers. Raises PlotError."""
-    if pathlib.Path(path).is_dir():
-        raise PlotError(f"{path}: is a folder, not a CSV file")
-    try:
-        rows = pd.read_csv(path, dtype=str, encoding="utf-8-sig", keep_default_na=False, na_values=[""])
-    except FileNotFoundError:
-        raise PlotError(f"{path}: no such file") from None
-    except pd.errors.EmptyDataError:
-        raise PlotError(f"{path}: is empty") from None
-    except (OSError, UnicodeDecodeError, pd.errors.ParserError) as error:
-        raise PlotError(f"{path}: {str(error).strip().splitlines()[0]}") from None
+def line_name(impl: str, file: str) -> str:
+    """What a legend calls the rows of one implementation; `file` is "" where one file alone is drawn."""
+    return f"{impl} ({file})" if file else impl
 
-    needed = ALWAYS + [column for kind in kinds for column in NEEDED[kind]]
-    missing = [column for column in dict.fromkeys(needed) if column not in rows.columns]
-    if missing:
-        raise PlotError(f"{path}: no column '{missing[0]}'" + (f" (and {len(missing) - 1} more)" if missing[1:] else "")
-                        + "; is it a CSV that attnprof wrote?")
+
+def read_files(paths: list[str]) -> pd.DataFrame:
+    """The rows about whole launches, with every column that figures read. Raises PlotError."""
+    rows = pd.DataFrame(read_rows(paths, "--repeats", "median"))
+    rows = rows.reindex(columns=list(dict.fromkeys([*TEXT, *NAMES, *COUNTS, *NUMBERS, "file", "kernel", *rows.columns])))  # of older versions some are missing
+    rows = rows[rows["kernel"].isna()].copy()  # rows about one kernel of a launch are parts of a case
+    what = ", ".join(paths)
     if rows.empty:
-        raise PlotError(f"{path}: has a header but no rows")
-    rows = rows[rows["status"].notna()].copy()  # a last line torn by a killed run ends before its status
-    if "kernel" in rows.columns:
-        rows = rows[rows["kernel"].isna()].copy()  # rows about one kernel of a launch are parts of a case
-        if rows.empty:
-            raise PlotError(f"{path}: has only rows about single kernels, none about a whole launch")
-    for column in TEXT:
-        rows[column] = rows[column].fillna("") if column in rows.columns else ""
-    for column in OPTIONAL:
-        if column not in rows.columns:
-            rows[column] = None
-    for column in dict.fromkeys(c for c in needed + OPTIONAL if c not in TEXT):
-        numbers = pd.to_numeric(rows[column], errors="coerce")
-        wrong = rows[column].notna() & (numbers.isna() | numbers.abs().eq(float("inf")))
-        if wrong.any():
-            raise PlotError(f"{path}: column '{column}' holds '{rows.loc[wrong, column].iloc[0]}', which is no number")
-        rows[column] = numbers
-    if "time_us" in needed and (rows["time_us"] <= 0).any():
-        raise PlotError(f"{path}: column 'time_us' holds '{rows['time_us'].min():g}', which is no time; it must be above 0")
-    for column in COUNTS:
-        if rows[column].isna().any():
-            raise PlotError(f"{path}: column '{column}' has an empty cell")
-        rows[column] = rows[column].astype("int64")
-    return rows
-
-
-def read_files(paths: list[str], kinds: list[str]) -> pd.DataFrame:
-    rows = pd.concat([read_file(path, kinds) for path in paths], ignore_index=True)
-    return require_ok(rows, ", ".join(paths))
+        raise PlotError(f"{what}: has only rows about single kernels, none about a whole launch")
+    for column in [*TEXT, "file"]:
+        rows[column] = rows[column].astype(object).fillna("")
+    for column in NAMES:
+        rows[column] = rows[column].map(lambda value: "" if pd.isna(value) else str(int(value) if value == int(value) else value))
+    rows[COUNTS] = rows[COUNTS].astype("int64")
+    rows[NUMBERS] = rows[NUMBERS].astype(float)
+    short = rows["file"].map(lambda path: pathlib.PurePath(path).name)
+    if short.nunique() == rows["file"].nunique():
+        rows["file"] = short
+    default = (rows["scale"] * rows["head_dim"] ** 0.5 - 1).abs() < 1e-7
+    return require_ok(rows.assign(line=list(map(line_name, rows["impl"], rows["file"])), host=rows["hostname"].where(rows["device_uuid"] == "", ""),
+                                  own_scale=rows["scale"].map("{:.9g}".format).where(~default, "")), what)
 
 
 def size(text: str) -> str:
@@ -136,6 +99,9 @@ PROBLEM = ["batch", "heads", "kv_heads", "seqlen_kv"]
 PANEL = ["head_dim", "causal", "seqlen_q"]
 
 
+SPLIT = ["device_name", "device_uuid", "pass", "dtype", "host", "threads", "window", "own_scale", "fill", "seed", "cache", "rest"]
+
+
 def _ambiguous(rows: pd.DataFrame, split: list[str]) -> bool:
     """Does some point of a panel stand for two different problems?"""
     distinct = rows.drop_duplicates(PANEL + split + PROBLEM)
@@ -144,7 +110,7 @@ def _ambiguous(rows: pd.DataFrame, split: list[str]) -> bool:
 
 def group_rows(rows: pd.DataFrame) -> list[Group]:
     """Splits by device and by everything else that would put two problems on one point."""
-    split = ["device_name", "device_uuid", "pass", "dtype", "window", "fill", "cache", "rest"]
+    split = list(SPLIT)
     for column in ["heads", "kv_heads", "batch", "seqlen_kv"]:
         if _ambiguous(rows, split):
             split.append(column)
@@ -156,15 +122,21 @@ def group_rows(rows: pd.DataFrame) -> list[Group]:
         values = dict(zip(split, key))
         title = f"{values['device_name']}, {values['pass']} {values['dtype']}"
         for column in split[4:]:
-            if column == "rest":
-                title += f", {rest_text(values[column])}" if column in varying else ""
-            elif column in varying or (column == "window" and values[column]):
-                title += f", {column.replace('_', ' ')} {values[column]}"
-        suffix = "".join(f"-{_slug(str(values[column]))}" for column in varying)
+            if column in varying or (column == "window" and values[column]):
+                title += _said(column, values[column])
+        suffix = "".join(f"-{slug(str(values[column]))}" for column in varying)
         same = sum(1 for group in groups if group.suffix.split("~")[0] == suffix)  # names that differ in signs alone
         suffix += f"~{same + 1}" if same else ""
         groups.append(Group(part, title, suffix))
     return groups
+
+
+def _said(column: str, value) -> str:
+    """Part of a title: ", heads 8"."""
+    if column == "rest":
+        return f", {rest_text(value)}"
+    name = column.removeprefix("own_").replace("_", " ")
+    return f", {name} {value}" if value != "" else ", default scale" if name == "scale" else ""
 
 
 def rest_text(rest: str) -> str:
@@ -172,7 +144,8 @@ def rest_text(rest: str) -> str:
     return f"rests of {rest}x" if rest else "no rests"
 
 
-def _slug(text: str) -> str:
+def slug(text: str) -> str:
+    """As a part of a file's name."""
     return "".join(c if c.isalnum() else "-" for c in text.lower()).strip("-")[:40].strip("-") or "none"  # a file's name has an end
 
 
@@ -228,9 +201,9 @@ def with_bytes(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def best_rows(rows: pd.DataFrame, by: str, smallest: bool = True) -> pd.DataFrame:
-    """Rows with status ok and a value in `by`; of several tiles or repeats of one point the best."""
+    """Rows with status ok and a value in `by`; of several tiles of one point the best."""
     ok = rows[(rows["status"] == "ok") & rows[by].notna()]
-    return ok.sort_values(by, ascending=smallest).drop_duplicates(["impl", *PANEL]).sort_values("seqlen_q")
+    return ok.sort_values(by, ascending=smallest).drop_duplicates(["line", *PANEL]).sort_values("seqlen_q")
 
 
 def size_label(n: int) -> str:

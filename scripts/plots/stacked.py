@@ -31,7 +31,7 @@ def part_rows(rows: pd.DataFrame, roof: Roof) -> pd.DataFrame:
 
 def draw_stacked(axes, rows: pd.DataFrame, impl: str, seqlens: list[int], roof: Roof) -> list[float]:
     """A box for each length, as high as the time measured, and in it one bar for each part. Returns the bars' heights."""
-    points = part_rows(rows[rows["impl"] == impl], roof).set_index("seqlen_q")
+    points = part_rows(rows[rows["line"] == impl], roof).set_index("seqlen_q")
     heights = []
     parts = [(column, color) for column, color in PARTS if points[column].notna().any()]
     width = 0.9 * BOX / max(len(parts), 1)

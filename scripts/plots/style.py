@@ -7,7 +7,7 @@ import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
-from matplotlib.colors import to_rgb  # noqa: E402
+from matplotlib.colors import to_hex, to_rgb  # noqa: E402
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator  # noqa: E402
 from matplotlib.transforms import Bbox, offset_copy  # noqa: E402
 from PIL import Image  # noqa: E402  (matplotlib needs it too)
@@ -27,7 +27,9 @@ IMPLS = {  # colour, marker
     "torch-cudnn": ("#E69F00", "v"),
     "torch-math": ("#CC79A7", "P"),
 }
-SPARE = (["#882255", "#8C8C00", "#777777"], ["p", "h", "*", "d", "8"])  # of names not known: fifteen before one comes again
+SPARE = (  # of names not known, and of lines of several files; when all colours are used, they come again paler
+    ["#882255", "#8C8C00", "#777777", "#332288", "#117733", "#CC6677", "#AA7744", "#44AA99", "#9966CC", "#661100", "#DDCC77", "#6699CC"],
+    ["p", "h", "*", "d", "8"])
 COMPULSORY = "#555555"
 WIDTH = 8.8  # inches: shown 830 pixels wide, as on a README, 10 points are 13 pixels
 INK = "#222222"
@@ -70,9 +72,10 @@ def held_dots(axes, xs, ys, below: float = 0, color="white") -> None:
 
 
 def order_impls(names) -> list[str]:
-    """Baselines first, then ours, then peers: the order of IMPLS, unknown names after them by name."""
+    """Baselines first, then ours, then peers: the order of IMPLS, unknown names after them by name; of one the files by name."""
     known = list(IMPLS)
-    return sorted(set(names), key=lambda n: (known.index(n) if n in known else len(known), n))
+    place = {name: known.index(impl) if (impl := name.split(" (")[0]) in known else len(known) for name in names}
+    return sorted(place, key=lambda name: (place[name], name))
 
 
 def look(impl: str, impls: list[str]) -> tuple[str, str]:
@@ -80,7 +83,8 @@ def look(impl: str, impls: list[str]) -> tuple[str, str]:
         return IMPLS[impl]
     place = [name for name in impls if name not in IMPLS].index(impl)
     colors, markers = SPARE
-    return colors[place % len(colors)], markers[place % len(markers)]
+    fade = min(0.75, 0.3 * (place // len(colors)))
+    return to_hex([fade + (1 - fade) * c for c in to_rgb(colors[place % len(colors)])]), markers[place % len(markers)]
 
 
 def human(value: float, units: list[str], step: float) -> str:

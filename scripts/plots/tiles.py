@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.colors import LogNorm
 from matplotlib.patches import Patch, Rectangle
 
-from .rows import Group, footer, size_label, throttle_notes, throttled, with_bytes
+from .rows import Group, footer, size_label, slug, throttle_notes, throttled, with_bytes
 from .style import COMPULSORY, bytes_label, finish, order_impls, plt, time_label
 
 CLASSES = [  # what a message is about, in the order of looking, and the word that fits into a cell
@@ -27,15 +27,15 @@ def reason_class(status: str, message: str) -> str:
 def tile_parts(group: Group) -> list[Group]:
     """One part for each implementation and problem of which at least two tiles were measured."""
     tiled = group.rows[group.rows["tile_m"].notna() & group.rows["tile_n"].notna()]
-    keys = ["impl", "head_dim", "causal", "seqlen_q"]
+    keys = ["line", "head_dim", "causal", "seqlen_q"]
     parts = []
     for key, rows in tiled.groupby(keys, sort=True):
         ok = rows[rows["status"] == "ok"].drop_duplicates(["tile_m", "tile_n"])
         if len(ok) >= 2:
             parts.append((key, rows))
-    parts.sort(key=lambda part: order_impls(tiled["impl"]).index(part[0][0]))
+    parts.sort(key=lambda part: order_impls(tiled["line"]).index(part[0][0]))
     varying = [i for i in range(len(keys)) if len({key[i] for key, _ in parts}) > 1]
-    names = [lambda v: v, lambda v: f"d{v}", lambda v: "causal" if v else "full", lambda v: size_label(v)]
+    names = [slug, lambda v: f"d{v}", lambda v: "causal" if v else "full", lambda v: size_label(v)]
     return [Group(rows, f"{group.title}; {key[0]}, seqlen {size_label(key[3])}, head_dim {key[1]}, "
                         f"{'causal' if key[2] else 'not causal'}",
                   group.suffix + "".join(f"-{names[i](key[i])}" for i in varying)) for key, rows in parts]

@@ -12,6 +12,7 @@ void add_model(CommandLine& line);
 void add_trace(CommandLine& line);
 void add_ceilings(CommandLine& line);
 void add_merge(CommandLine& line);
+void add_rows(CommandLine& line);
 void add_check(CommandLine& line);
 void add_compare(CommandLine& line);
 void add_report(CommandLine& line);

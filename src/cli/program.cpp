@@ -29,6 +29,7 @@ void add_commands(CommandLine& line) {
   add_trace(line);
   add_ceilings(line);
   add_merge(line);
+  add_rows(line);
   add_check(line);
   add_compare(line);
   add_report(line);

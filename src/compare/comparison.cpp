@@ -23,7 +23,7 @@ bool is_case(const Row& row) {
 
 /// Same problem, same device: what may be compared within a file.
 std::string group_key(const Row& row) {
-  return fmt::format("{}{}\x1f{}", row.problem_key(), row.text("device_name"), row.text("device_uuid"));
+  return row.problem_key() + device_key(row.device());
 }
 
 std::vector<std::vector<Row>> grouped_by_problem(const RowFile& file) {

@@ -28,12 +28,38 @@ std::optional<double> cell_number(std::string_view text) {
   return value;
 }
 
+namespace {
+
+/// Significant digits of a number as it is written.
+int digits_of(std::string_view cell) {
+  int count = 0;
+  for (const char c : cell.substr(0, cell.find_first_of("eE"))) {
+    if (c >= '0' && c <= '9' && (count > 0 || c != '0')) ++count;
+  }
+  return count;
+}
+
+/// 1/sqrt(n) where the cell, `value`, is that number to its digits.
+double default_scale_or(double value, std::string_view cell) {
+  constexpr double kWidestHead = 1 << 13, kHalfStepOfFloat = 0x1p-24;
+  const double n = std::round(1 / (value * value));
+  if (!(value > 0 && n >= 1 && n <= kWidestHead)) return value;
+  const double scale = 1 / std::sqrt(n);
+  if (std::abs(value - scale) > kHalfStepOfFloat * scale) return value;
+  const auto rounded = cell_number(fmt::format("{:.{}e}", scale, digits_of(cell) - 1));
+  return rounded == value ? scale : value;
+}
+
+}  // namespace
+
 std::string key_part(std::string_view cell) {
   if (cell.find('.') == std::string_view::npos) return std::string(cell);
   const auto value = cell_number(cell);
   if (!value) return std::string(cell);
   char digits[64];
-  return {digits, std::to_chars(digits, digits + sizeof digits, *value, std::chars_format::general, 12).ptr};
+  return {digits, std::to_chars(digits, digits + sizeof digits, default_scale_or(*value, cell),
+                                std::chars_format::general, 12)
+                      .ptr};
 }
 
 std::string human_count(int64_t value) {

@@ -18,7 +18,9 @@ std::string cell_text(const Cell& cell);
 /// infinite.
 std::optional<double> cell_number(std::string_view text);
 /// One cell as it stands in a key. Spreadsheets keep 15 digits at most and drop trailing zeros: fractions are
-/// compared by 12 digits.
+/// compared by 12 digits. They show fewer, and some save what they show: a cell that is 1/sqrt(n), the
+/// default scale of a head of n, to the digits that it has, is that number when fp32 cannot tell the two
+/// apart.
 std::string key_part(std::string_view cell);
 
 std::string human_count(int64_t value);  ///< 1024 -> "1k", 1536 -> "1536"

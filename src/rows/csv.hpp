@@ -16,6 +16,8 @@ namespace attnprof {
 
 std::string csv_field(std::string_view text);                 ///< quoted when it holds comma, quote, CR or LF
 std::string csv_line(const std::vector<std::string>& cells);  ///< with its line end
+/// Columns of several files: those of the first, then those that only later ones have.
+std::vector<std::string> joined_header(const std::vector<std::vector<std::string>>& headers);
 
 /// A parsed file. Cells are text; columns are found by name.
 struct CsvTable {
@@ -23,9 +25,8 @@ struct CsvTable {
   std::vector<std::string> header;
   std::vector<std::vector<std::string>> rows;
   std::vector<int64_t> row_lines;  ///< line where each row starts, 1-based
-  bool torn_last_row = false;  ///< the last line has no newline and too few cells, or ends inside quotes: a
-                               ///< run that died mid-row. It is not among the rows.
-  bool final_newline = false;  ///< false: the last line may have been cut anywhere
+  bool torn_last_row = false;  ///< the last line has no line end, so it may be cut anywhere, also inside a
+                               ///< number. It is not among the rows.
   size_t complete_bytes = 0;   ///< length of the file up to and including the last line end outside quotes
 
   bool has(std::string_view column) const;
@@ -33,10 +34,10 @@ struct CsvTable {
   size_t column(std::string_view name) const;
 };
 
-/// Accepts BOM, CRLF, missing final newline, blank last line, quoted fields with newlines, reordered and
-/// unknown columns, a first line "sep=,". Throws UsageError "FILE:LINE: ..." for a wrong cell count (except a
-/// torn last row), a duplicate header, a stray quote, a NUL byte, a separator other than the comma, and
-/// "FILE: ..." for an empty file and for what is no text in UTF-8 (UTF-16, spreadsheets, compressed files).
+/// Accepts BOM, CRLF, blank last line, quoted fields with newlines, reordered and unknown columns, a first
+/// line "sep=,"; leaves out a last line without line end. Throws UsageError "FILE:LINE: ..." for a wrong cell
+/// count, a duplicate header, a stray quote, a NUL byte, a separator other than the comma, and "FILE: ..."
+/// for an empty file and for what is no text in UTF-8 (UTF-16, spreadsheets, compressed files).
 CsvTable parse_csv(std::string_view text, const std::string& file);
 CsvTable read_csv_file(
     const std::string& path);  ///< UsageError for a missing file, a directory, no permission
@@ -63,9 +64,12 @@ size_t utf8_length(std::string_view text, size_t at);
 /// A JSON string with its quotes; bytes that are not UTF-8 are replaced by U+FFFD.
 std::string json_string(std::string_view text);
 std::string json_value(const Cell& cell);  ///< null when missing
+/// A cell of the column `name` as JSON: a number where this version knows that the column holds numbers, null
+/// when it is empty.
+std::string json_cell(std::string_view name, std::string_view cell);
 
 /// Key of a row: every is_key column, '\x1f'-joined. Same for a Record and for the row read back, also after
-/// a spreadsheet rewrote its numbers (12 significant digits count).
+/// a spreadsheet rewrote its numbers (key_part).
 std::string record_key(const Record& record);
 std::string row_key(const CsvTable& table, size_t row);
 /// The same for many rows: key_positions throws UsageError naming the first key column that the table lacks.

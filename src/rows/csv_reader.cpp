@@ -117,14 +117,10 @@ void require_text(std::string_view text, const std::string& file) {
   }
 }
 
-bool has_nul(const std::string& cell) {
-  return cell.find('\0') != std::string::npos;
-}
-
 /// No text holds NUL bytes. They come from UTF-16, and from file systems that lost the end of a file.
 void require_no_nul(const std::vector<std::string>& cells, const CsvTable& table, const Splitter& splitter) {
   for (size_t i = 0; i < cells.size(); ++i) {
-    if (!has_nul(cells[i])) continue;
+    if (cells[i].find('\0') == std::string::npos) continue;
     const bool in_header = &cells == &table.header;
     splitter.fail(splitter.record_line(), (in_header ? "a NUL byte in the header"
                                                      : "a NUL byte in column '" + table.header[i] + "'") +
@@ -195,19 +191,17 @@ CsvTable parse_csv(std::string_view text, const std::string& file) {
   if (!outcome.any) throw UsageError(file + ": is empty; a header line was expected");
   if (outcome.open_quote) splitter.fail(1, "a quote in the header is never closed");
   check_header(table, splitter);
-  table.final_newline = outcome.ended;
+  table.torn_last_row = !outcome.ended;
   table.complete_bytes = outcome.ended ? skipped + splitter.position() : 0;
 
   std::vector<std::string> cells;
   while ((outcome = splitter.next(cells)).any) {
     const int64_t line = splitter.record_line();
-    table.final_newline = outcome.ended;
     if (outcome.open_quote && swallows_rows(cells.back(), table.header.size())) {
       splitter.fail(line, "a quote opened in this row is never closed");
     }
-    const bool lost = std::any_of(cells.begin(), cells.end(), has_nul);
-    if (!outcome.ended && (outcome.open_quote || lost || cells.size() < table.header.size())) {
-      table.torn_last_row = true;
+    if (!outcome.ended) {
+      table.torn_last_row = true;  // complete as it may look, its last cell can be cut
       break;
     }
     if (cells.size() != table.header.size()) {
@@ -215,7 +209,7 @@ CsvTable parse_csv(std::string_view text, const std::string& file) {
                               std::to_string(table.header.size()));
     }
     require_no_nul(cells, table, splitter);
-    if (outcome.ended) table.complete_bytes = skipped + splitter.position();
+    table.complete_bytes = skipped + splitter.position();
     table.rows.push_back(std::move(cells));
     table.row_lines.push_back(line);
   }

@@ -1,5 +1,6 @@
 // Cells as fields of a file, and the keys that they make.
 #include <algorithm>
+#include <unordered_set>
 
 #include "rows/cell_rules.hpp"
 #include "rows/csv.hpp"
@@ -21,6 +22,17 @@ std::string csv_line(const std::vector<std::string>& cells) {
   for (const std::string& cell : cells) line += csv_field(cell) + ',';
   if (!line.empty()) line.back() = '\n';
   return line;
+}
+
+std::vector<std::string> joined_header(const std::vector<std::vector<std::string>>& headers) {
+  std::vector<std::string> joined;
+  std::unordered_set<std::string_view> have;
+  for (const std::vector<std::string>& header : headers) {
+    for (const std::string& name : header) {
+      if (have.insert(name).second) joined.push_back(name);
+    }
+  }
+  return joined;
 }
 
 namespace {

@@ -20,16 +20,8 @@ std::string header_line() {
 }
 
 std::optional<CsvTable> parse_finished_rows(const std::string& text, const std::string& path) {
-  // A run can die while it writes the header.
   if (starts_our_header(text) && (text.empty() || text.back() != '\n')) return std::nullopt;
-  CsvTable table = parse_csv(text, path);
-  if (table.final_newline) return table;
-  if (table.complete_bytes > 0 && !table.torn_last_row && !table.rows.empty()) {
-    table.rows.pop_back();  // complete as it may look, its last cell can be cut
-    table.row_lines.pop_back();
-  }
-  table.torn_last_row = true;
-  return table;
+  return parse_csv(text, path);
 }
 
 std::optional<CsvTable> read_own_csv(const std::string& path) {

@@ -11,9 +11,8 @@ namespace attnprof {
 /// The header that a new file gets, with its line end.
 std::string header_line();
 
-/// The rows of `text` that are surely whole, `path` is for messages: a last line without line end may be cut
-/// anywhere and is left out (torn_last_row). Nothing when there is no whole header line. Throws what
-/// parse_csv throws.
+/// parse_csv of a file that a run may have left; `path` is for messages. Nothing when the run died while it
+/// wrote our header.
 std::optional<CsvTable> parse_finished_rows(const std::string& text, const std::string& path);
 
 /// A file of ours to continue: all columns present (any order, extra ones allowed), the right schema, rows

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "core/file_io.hpp"
 #include "rows/csv.hpp"
 
@@ -51,15 +53,21 @@ std::string json_value(const Cell& cell) {
   return value.empty() ? "null" : value;
 }
 
+std::string json_cell(std::string_view name, std::string_view cell) {
+  if (cell.empty()) return "null";
+  const Column* column = find_column(name);
+  if (column == nullptr || column->is_text) return json_string(cell);
+  // Whole numbers keep all of their digits; others may be written as JSON does not allow (.5, 1.).
+  const bool whole =
+      cell.find_first_not_of("0123456789") == cell.npos && (cell.size() == 1 || cell[0] != '0');
+  return whole ? std::string(cell) : json_value(Cell(cell_number(cell).value_or(NAN)));
+}
+
 std::string json_row(const Row& row) {
   std::string line = "{";
   for (const Column& column : columns()) {
     if (line.size() > 1) line += ',';
-    const std::string_view cell = row.text(column.name);
-    line += fmt::format("\"{}\":{}", column.name,
-                        cell.empty()     ? "null"
-                        : column.is_text ? json_string(cell)
-                                         : std::string(cell));
+    line += fmt::format("\"{}\":{}", column.name, json_cell(column.name, row.text(column.name)));
   }
   return line + '}';
 }

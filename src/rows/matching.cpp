@@ -46,11 +46,7 @@ std::vector<std::string_view> differing_columns(const Row& a, const Row& b) {
 }  // namespace
 
 std::string device_difference(const Row& a, const Row& b) {
-  const RowDevice x = a.device(), y = b.device();
-  if (x.device != y.device || x.name != y.name) return device_text(x) + " against " + device_text(y);
-  if (!x.uuid.empty() && !y.uuid.empty() && x.uuid != y.uuid)
-    return fmt::format("{} {} against {}", device_text(x), x.uuid, y.uuid);
-  return "";
+  return device_difference(a.device(), b.device());
 }
 
 std::string machine_difference(const Row& a, const Row& b) {

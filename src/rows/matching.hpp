@@ -11,8 +11,7 @@
 
 namespace attnprof {
 
-/// Why times of these two must not be compared: "gpu NVIDIA H100 against cpu AMD EPYC 9B14"; "" when it is
-/// the same device. The index of a GPU says nothing; UUIDs count when both are known.
+/// Why times of these two must not be compared; "" when it is the same device.
 std::string device_difference(const Row& a, const Row& b);
 /// The same, or else "driver 580 against 575": a time depends on it, too.
 std::string machine_difference(const Row& a, const Row& b);

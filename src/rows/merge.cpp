@@ -30,15 +30,14 @@ int64_t positive(const TableRow& row, std::string_view column) {
 
 /// Spreadsheets write 1.50 as 1.5: the same number is the same cell.
 bool same_cell(const std::string& a, const std::string& b) {
-  if (a == b) return true;
+  if (a == b || key_part(a) == key_part(b)) return true;
   const auto x = cell_number(a), y = cell_number(b);
   return x && y && *x == *y;
 }
 
-/// The device of a row, for its identity.
 std::string device_of(const TableRow& row) {
-  const std::string& uuid = row.optional_text("device_uuid");
-  return row.optional_text("device_name") + '\x1f' + (uuid.empty() ? row.optional_text("hostname") : uuid);
+  return device_key(row_device(row.optional_text("device"), row.optional_text("device_name"),
+                               row.optional_text("device_uuid"), row.optional_text("hostname")));
 }
 
 /// What is known of a plan from its rows.
@@ -123,17 +122,6 @@ class Plans {
   std::vector<Plan> plans_;
 };
 
-std::vector<std::string> joined_header(const std::vector<CsvTable>& tables) {
-  std::vector<std::string> header;
-  std::set<std::string> have;
-  for (const CsvTable& table : tables) {
-    for (const std::string& name : table.header) {
-      if (have.insert(name).second) header.push_back(name);
-    }
-  }
-  return header;
-}
-
 void require_same_cells(const TableRow& a, const TableRow& b, const std::vector<std::string>& header) {
   for (const std::string& column : header) {
     const std::string &left = a.optional_text(column), &right = b.optional_text(column);
@@ -168,7 +156,9 @@ CsvTable read_rows_to_merge(const std::string& name) {
 
 MergedRows merge_rows(const std::vector<CsvTable>& tables) {
   MergedRows merged;
-  merged.header = joined_header(tables);
+  std::vector<std::vector<std::string>> headers;
+  for (const CsvTable& table : tables) headers.push_back(table.header);
+  merged.header = joined_header(headers);
   std::vector<Entry> entries;
   std::unordered_map<std::string, size_t> known;
   Plans plans;

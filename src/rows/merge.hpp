@@ -19,18 +19,15 @@ struct MergedRows {
       unfinished;  ///< the same for plans that were not dealt out, but not measured in full
 };
 
-/// A file to be merged ("-": standard input): its rows that are surely whole (a last line without line end is
-/// left out, as by
-/// --resume). Without a whole header line it has no column and no row. Throws UsageError for what is not a
-/// CSV of attnprof, naming file, line and column: a key column is missing, another schema, a plan_row that is
-/// no place in its plan.
+/// A file to be merged ("-": standard input). Without a whole header line it has no column and no row. Throws
+/// UsageError for what is not a CSV of attnprof, naming file, line and column: a key column is missing,
+/// another schema, a plan_row that is no place in its plan.
 CsvTable read_rows_to_merge(const std::string& name);
 
 /// Puts rows into the planned order: plans in order of appearance, in each by `plan_row`; rows without a plan
 /// (of peers measured by other programs) come last, as the files have them. A row is identified by its key
-/// columns and its device, `device_name` and `device_uuid` (without a UUID, `hostname`): rows of several
-/// devices all stay. Throws UsageError naming both files and lines when rows of one identity differ in a
-/// cell, and when files disagree about the size of a plan.
+/// columns and its device (RowDevice): rows of several devices all stay. Throws UsageError naming both files
+/// and lines when rows of one identity differ in a cell, and when files disagree about the size of a plan.
 MergedRows merge_rows(const std::vector<CsvTable>& tables);
 
 /// Writes the whole file; "-" is stdout. Throws UsageError.

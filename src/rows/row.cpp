@@ -35,8 +35,28 @@ std::shared_ptr<const RowHeader> own_header() {
 
 }  // namespace
 
+RowDevice row_device(std::string_view device, std::string_view name, std::string_view uuid,
+                     std::string_view hostname) {
+  return {std::string(device), std::string(name), std::string(uuid),
+          uuid.empty() ? std::string(hostname) : std::string()};
+}
+
+std::string device_key(const RowDevice& d) {
+  return fmt::format("{}\x1f{}\x1f{}\x1f{}", d.device, d.name, d.uuid, d.host);
+}
+
 std::string device_text(const RowDevice& d) {
   return d.device + (d.name.empty() ? "" : " " + d.name);
+}
+
+std::string device_difference(const RowDevice& a, const RowDevice& b) {
+  const auto differ = [](const std::string& x, const std::string& y) {
+    return !x.empty() && !y.empty() && x != y;
+  };
+  if (a.device != b.device || a.name != b.name) return device_text(a) + " against " + device_text(b);
+  if (differ(a.uuid, b.uuid)) return fmt::format("{} {} against {}", device_text(a), a.uuid, b.uuid);
+  if (differ(a.host, b.host)) return fmt::format("{} of {} against {}", device_text(a), a.host, b.host);
+  return "";
 }
 
 RowHeader::RowHeader(std::string file_name, std::vector<std::string> column_names)
@@ -73,7 +93,7 @@ std::optional<double> Row::number(std::string_view column) const {
 }
 
 RowDevice Row::device() const {
-  return {std::string(text("device")), std::string(text("device_name")), std::string(text("device_uuid"))};
+  return row_device(text("device"), text("device_name"), text("device_uuid"), text("hostname"));
 }
 
 std::string Row::tile_label() const {

@@ -18,11 +18,19 @@ struct RowDevice {
   std::string device;  ///< "cpu", "gpu"
   std::string name;
   std::string uuid;  ///< empty on the host
+  std::string host;  ///< name of the machine, for a device without a UUID: many have the same processor
   bool operator==(const RowDevice&) const = default;
 };
+/// The one definition of a device, from the cells of its columns.
+RowDevice row_device(std::string_view device, std::string_view name, std::string_view uuid,
+                     std::string_view hostname);
+std::string device_key(const RowDevice& device);  ///< all of it, for the identity of a row
 
 /// "gpu NVIDIA H200".
 std::string device_text(const RowDevice& device);
+/// Why it is another device: "gpu NVIDIA H100 against cpu AMD EPYC 9B14"; "" when it is the same one, as far
+/// as is known. The index of a GPU says nothing; UUIDs, or names of machines, count when both are known.
+std::string device_difference(const RowDevice& a, const RowDevice& b);
 
 /// What the rows of one file share: its name, and those of its columns.
 struct RowHeader {

@@ -18,8 +18,7 @@ namespace {
 /// Columns by which rows of one file can differ; a merged file may hold several devices.
 std::vector<std::string_view> telling_columns() {
   std::vector<std::string_view> names = key_columns();
-  names.push_back("device_name");
-  names.push_back("device_uuid");
+  for (const char* name : {"device_name", "device_uuid", "hostname"}) names.push_back(name);
   return names;
 }
 
@@ -59,7 +58,7 @@ void make_labels_unique(std::vector<Row>& all) {
 
 /// The same case, or the same kernel of it, on the same device. A file may hold several devices.
 std::string identity(const Row& row) {
-  return fmt::format("{}{}\x1f{}", row.key(), row.text("device_name"), row.text("device_uuid"));
+  return row.key() + device_key(row.device());
 }
 
 /// The row that stands for repeats of one case: whole rows are kept, so its figures belong together.

@@ -22,7 +22,7 @@ struct RowFile {
   std::vector<std::string> header;
   std::vector<Row> rows;       ///< in the order of the file; with Duplicates::median, of first appearance
   size_t repeats = 0;          ///< rows that Duplicates::median left out
-  bool torn_last_row = false;  ///< the last line was cut off and is not among the rows: worth a warning
+  bool torn_last_row = false;  ///< the last line may be cut and is not among the rows: worth a warning
 };
 
 /// Checks every cell of the columns known to this version; others are kept as text, and what says nan or inf

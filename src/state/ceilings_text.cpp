@@ -145,8 +145,8 @@ std::string ceilings_csv(const CeilingReport& report) {
 
 CeilingReport parse_ceilings_csv(const std::string& text, const std::string& file) {
   const CsvTable table = parse_csv(text, file);
+  if (table.torn_last_row) throw UsageError(file + ": its last line has no line end, so it may be cut");
   if (table.rows.empty()) throw UsageError(file + ": holds no ceilings");
-  if (table.torn_last_row) throw UsageError(file + ": ends in the middle of a line");
   const TableRow first(table, 0);
   CeilingReport report;
   report.identity = read_identity(first);

@@ -74,7 +74,7 @@ void require_no_kernels(const ResumeInfo& info, const std::vector<PlannedRow>& l
 Finished drop_finished(std::vector<PlannedRow>& rows, const std::string& path, bool per_kernel,
                        const DeviceInfo& device, const RunConditions& run) {
   const ResumeInfo info = read_resume(path);
-  require_same_device(info, device, path);
+  require_same_device(info, device, run.hostname, path);
   require_whole_rows(info, path);
   Finished finished;
   size_t again = 0;

@@ -13,9 +13,8 @@ namespace attnprof {
 namespace {
 
 std::string describe(const RowDevice& device) {
-  std::string text = device_text(device);
-  if (!device.uuid.empty()) text += " (" + device.uuid + ")";
-  return text;
+  const std::string& which = device.uuid.empty() ? device.host : device.uuid;
+  return device_text(device) + (which.empty() ? "" : " (" + which + ")");
 }
 
 }  // namespace
@@ -25,8 +24,9 @@ ResumeInfo read_resume(const std::string& path) {
   auto table = read_own_csv(path);
   if (!table) return info;
   const size_t device = table->column("device"), name = table->column("device_name"),
-               uuid = table->column("device_uuid"), status = table->column("status"),
-               time = table->column("time_us"), kernel = table->column("kernel");
+               uuid = table->column("device_uuid"), host = table->column("hostname"),
+               status = table->column("status"), time = table->column("time_us"),
+               kernel = table->column("kernel");
   const std::vector<size_t> key = key_positions(*table);
   for (size_t row = 0; row < table->rows.size(); ++row) {
     const auto& cells = table->rows[row];
@@ -37,7 +37,7 @@ ResumeInfo read_resume(const std::string& path) {
       if (cells[time].empty() && info.untimed_line == 0) info.untimed_line = line;
     }
     if (!cells[kernel].empty() && info.kernel_line == 0) info.kernel_line = line;
-    const RowDevice seen{cells[device], cells[name], cells[uuid]};
+    const RowDevice seen = row_device(cells[device], cells[name], cells[uuid], cells[host]);
     if (std::find(info.devices.begin(), info.devices.end(), seen) == info.devices.end())
       info.devices.push_back(seen);
   }
@@ -45,11 +45,11 @@ ResumeInfo read_resume(const std::string& path) {
   return info;
 }
 
-void require_same_device(const ResumeInfo& info, const DeviceInfo& device, const std::string& path) {
-  const RowDevice now{std::string(to_string(device.kind)), device.name, device.uuid};
+void require_same_device(const ResumeInfo& info, const DeviceInfo& device, const std::string& hostname,
+                         const std::string& path) {
+  const RowDevice now = row_device(to_string(device.kind), device.name, device.uuid, hostname);
   for (const RowDevice& seen : info.devices) {
-    const bool other_uuid = !seen.uuid.empty() && !now.uuid.empty() && seen.uuid != now.uuid;
-    if (seen.device == now.device && seen.name == now.name && !other_uuid) continue;
+    if (device_difference(seen, now).empty()) continue;
     throw UsageError("cannot continue '" + path + "': it holds rows of " + describe(seen) +
                      ", this run is on " + describe(now) + "; choose a new file, or that device");
   }

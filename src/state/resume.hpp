@@ -12,8 +12,7 @@
 
 namespace attnprof {
 
-/// Contents of a CSV to be resumed. A last line without line end is not counted: open_csv(append) cuts it
-/// off.
+/// Contents of a CSV to be resumed. open_csv(append) cuts a last line without line end off.
 struct ResumeInfo {
   std::unordered_map<std::string, std::string> status_by_key;  ///< record_key of every row -> its status
   std::vector<RowDevice> devices;                              ///< distinct ones, in order of appearance
@@ -30,8 +29,8 @@ struct ResumeInfo {
 /// a column of ours is missing or `schema` is another one, and what read_csv_file throws.
 ResumeInfo read_resume(const std::string& path);
 
-/// Throws UsageError naming both devices when a row of `info` comes from another kind, model or (both known)
-/// UUID. The index at which a GPU is found says nothing.
-void require_same_device(const ResumeInfo& info, const DeviceInfo& device, const std::string& path);
+/// Throws UsageError naming both devices when a row of `info` comes from another one (device_difference).
+void require_same_device(const ResumeInfo& info, const DeviceInfo& device, const std::string& hostname,
+                         const std::string& path);
 
 }  // namespace attnprof

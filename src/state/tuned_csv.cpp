@@ -147,7 +147,8 @@ std::vector<TunedEntry> parse_tuned(std::string_view text, const std::string& fi
                                     const KnownImplementation& known) {
   const CsvTable table = parse_csv(text, file);
   if (table.torn_last_row) {
-    throw UsageError(fmt::format("{}: its last line ends in the middle of a row; delete that line", file));
+    throw UsageError(
+        fmt::format("{}: its last line has no line end, so it may be cut; end it, or delete it", file));
   }
   std::vector<TunedEntry> entries;
   for (const std::string_view column : {"impl", "device", "compute_capability", "dtype", "head_dim", "causal",

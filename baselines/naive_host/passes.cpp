@@ -108,6 +108,25 @@ void softmax_row(const NaiveLaunch& launch, int64_t head, int64_t row, float* HW
   traffic.write_bytes += p.seqlen_kv * dtype_bytes(T);
 }
 
+/// Whether every row of the block sees every one of the keys. Both ends of the visible range grow with the
+/// row.
+bool sees_all(const Problem& p, const Block& b, int64_t key, int64_t keys) {
+  const KeyRange first = visible_keys(p, b.first_row), last = visible_keys(p, b.first_row + b.rows - 1);
+  return first.size() > 0 && first.end >= key + keys && last.begin <= key;
+}
+
+/// O[row] += P V over those of the keys that the row sees: the zeros of P for the others times NaN would be
+/// NaN, and what is masked must not get there.
+void add_visible(const Problem& p, const Block& b, const Scratch& scratch, int64_t row, int64_t group_row,
+                 int64_t key, int64_t keys) {
+  const KeyRange seen = visible_keys(p, b.first_row + row);
+  const int64_t lo = std::clamp<int64_t>(seen.begin - key, 0, keys);
+  const int64_t hi = std::clamp<int64_t>(seen.end - key, lo, keys);
+  product(1, p.head_dim, hi - lo, scratch.group + group_row * kNaiveBlockKeys + lo, kNaiveBlockKeys,
+          scratch.panels + lo * panel_width(), keys, scratch.rows + row * scratch.d_stride, scratch.d_stride,
+          scratch.ones);
+}
+
 template <DType T>
 void output(const NaiveLaunch& launch, const Block& b, const Scratch& scratch, Traffic& traffic) {
   const Problem& p = launch.problem;
@@ -118,6 +137,7 @@ void output(const NaiveLaunch& launch, const Block& b, const Scratch& scratch, T
     const int64_t keys = std::min(kNaiveBlockKeys, p.seqlen_kv - key);
     pack_rows<T>(launch.tensors.at("v"), (b.kv_head * p.seqlen_kv + key) * d, keys, d, scratch.panels);
     if (b.charges_keys()) traffic.read_bytes += keys * d * dtype_bytes(T);
+    const bool finite = sees_all(p, b, key, keys) || all_finite(scratch.panels, keys * scratch.d_stride);
     for (int64_t row = 0; row < b.rows; row += kGroup) {
       const int64_t count = std::min(kGroup, b.rows - row);
       for (int64_t r = 0; r < count; ++r) {
@@ -125,6 +145,10 @@ void output(const NaiveLaunch& launch, const Block& b, const Scratch& scratch, T
         load_row<T>(launch.p, at, keys, 1.0f, scratch.group + r * kNaiveBlockKeys);
       }
       traffic.read_bytes += count * keys * dtype_bytes(T);
+      if (!finite) {
+        for (int64_t r = 0; r < count; ++r) add_visible(p, b, scratch, row + r, r, key, keys);
+        continue;
+      }
       product(count, d, keys, scratch.group, kNaiveBlockKeys, scratch.panels, keys,
               scratch.rows + row * scratch.d_stride, scratch.d_stride, scratch.ones);
     }

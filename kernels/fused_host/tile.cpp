@@ -6,6 +6,7 @@
 // must come after foreach_target.h
 #include <hwy/highway.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -71,6 +72,15 @@ class QueryTile {
     traffic_.read_bytes += keys_ * p_.head_dim * dtype_bytes(T);
     pack_rows<T>(launch_.tensors.at("v"), at, keys_, p_.head_dim, piece(layout_.v));
     traffic_.read_bytes += keys_ * p_.head_dim * dtype_bytes(T);
+    values_finite_ = tile_is_whole() || all_finite(piece(layout_.v), keys_ * o_stride_);
+  }
+
+  /// Whether every row of the query tile sees every key in the working set. Both ends of the visible range
+  /// grow with the row.
+  bool tile_is_whole() const {
+    return visible_keys(p_, first_row_).end >= first_key_ + keys_ &&
+           visible_keys(p_, first_row_ + rows_ - 1).begin <= first_key_ &&
+           visible_keys(p_, first_row_).size() > 0;
   }
 
   /// Rows [row, row + count) of the tile against the keys in the working set: S = Q K^T, online softmax, O =
@@ -84,8 +94,22 @@ class QueryTile {
     product(count, end - begin, p_.head_dim, piece(layout_.q) + row * p_.head_dim, p_.head_dim,
             piece(layout_.k) + begin * p_.head_dim, p_.head_dim, s + begin, s_stride_, nullptr);
     for (int64_t r = 0; r < count; ++r) softmax_row(row + r, r, begin, end);
+    if (!values_finite_) return add_visible(row, count);
     product(count, p_.head_dim, end - begin, s + begin, s_stride_, piece(layout_.v) + begin * panel_width(),
             keys_, piece(layout_.o) + row * o_stride_, o_stride_, piece(layout_.keep));
+  }
+
+  /// O = keep O + P V, row by row over the keys that the row sees: 0 times NaN is NaN, and what is masked
+  /// must not get there.
+  void add_visible(int64_t row, int64_t count) {
+    for (int64_t r = 0; r < count; ++r) {
+      const KeyRange seen = visible_keys(p_, first_row_ + row + r);
+      const int64_t lo = std::clamp<int64_t>(seen.begin - first_key_, 0, keys_);
+      const int64_t hi = std::clamp<int64_t>(seen.end - first_key_, lo, keys_);
+      product(1, p_.head_dim, hi - lo, piece(layout_.s) + r * s_stride_ + lo, s_stride_,
+              piece(layout_.v) + lo * panel_width(), keys_, piece(layout_.o) + (row + r) * o_stride_,
+              o_stride_, piece(layout_.keep) + r);
+    }
   }
 
   /// Online softmax (Milakov & Gimelshein 2018, algorithm 3, in base 2) over columns [begin, end) of score
@@ -109,7 +133,10 @@ class QueryTile {
     for (int64_t j = begin; j < padded_end; j += lanes) max = hn::Max(max, hn::LoadU(d, s + j));
     max = hn::MaxOfLanes(d, max);
     const float new_max = hn::GetLane(max);
-    if (new_max == kMinusInfinity) {  // nothing seen yet; -inf minus -inf would be NaN
+    if (new_max == kMinusInfinity) {  // nothing seen yet, or NaN only, which a maximum may pass over
+      if (std::any_of(s + lo, s + hi, [](float score) { return std::isnan(score); })) {
+        row_sum = std::numeric_limits<float>::quiet_NaN();  // and stays so
+      }
       std::fill(s + begin, s + padded_end, 0.0f);
       keep = 1.0f;
       return;
@@ -157,6 +184,7 @@ class QueryTile {
   const int64_t first_row_, rows_;
   const int64_t o_stride_, s_stride_;
   int64_t first_key_ = 0, keys_ = 0;  ///< the K/V tile in the working set
+  bool values_finite_ = true;         ///< those of its V that some row does not see
 };
 
 void query_tile(const FusedLaunch& launch, int64_t head, int64_t tile, float* scratch, Traffic& traffic) {

@@ -207,6 +207,15 @@ void pack_rows(const void* src, int64_t at, int64_t rows, int64_t columns, float
   }
 }
 
+/// Whether none of `count` floats is NaN or infinite. `count` is a multiple of the lanes.
+inline bool all_finite(const float* values, int64_t count) {
+  const FloatTag d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  auto sum = hn::Zero(d);  // 0 times anything finite is 0, times anything else NaN
+  for (int64_t i = 0; i < count; i += lanes) sum = hn::MulAdd(hn::LoadU(d, values + i), hn::Zero(d), sum);
+  return hn::GetLane(hn::SumOfLanes(d, sum)) == 0.0f;
+}
+
 // ---- product
 // ------------------------------------------------------------------------------------------------------------
 

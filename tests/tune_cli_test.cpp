@@ -26,9 +26,9 @@ TEST_CASE("tune writes a row that sweep takes its tile from, and every candidate
   const std::vector<TunedEntry> table = read_tuned_file(tuned);
   REQUIRE(table.size() == 1);
   CHECK(table[0].key.impl == "fused");
-  CHECK(table[0].key.dtype == DType::fp32);
-  CHECK(table[0].key.head_dim == 32);
-  CHECK(table[0].key.seqlen_kv == 64);
+  CHECK(table[0].key.axes.at("dtype") == Cell("fp32"));
+  CHECK(table[0].key.axes.at("head_dim") == Cell(int64_t{32}));
+  CHECK(table[0].key.axes.at("seqlen_kv") == Cell(int64_t{64}));
   CHECK_FALSE(table[0].key.device_name.empty());
   CHECK(table[0].time_us);
   const CsvTable candidates = read_csv_file(rows);

@@ -127,8 +127,10 @@ void add_visible(const Problem& p, const Block& b, const Scratch& scratch, int64
           scratch.ones);
 }
 
+/// Rows of O = P V in scratch.rows. `careful`: masked values stay out of it.
 template <DType T>
-void output(const NaiveLaunch& launch, const Block& b, const Scratch& scratch, Traffic& traffic) {
+void multiply(const NaiveLaunch& launch, const Block& b, const Scratch& scratch, bool careful,
+              Traffic& traffic) {
   const Problem& p = launch.problem;
   const int64_t d = p.head_dim;
   std::fill_n(scratch.ones, kGroup, 1.0f);
@@ -137,7 +139,6 @@ void output(const NaiveLaunch& launch, const Block& b, const Scratch& scratch, T
     const int64_t keys = std::min(kNaiveBlockKeys, p.seqlen_kv - key);
     pack_rows<T>(launch.tensors.at("v"), (b.kv_head * p.seqlen_kv + key) * d, keys, d, scratch.panels);
     if (b.charges_keys()) traffic.read_bytes += keys * d * dtype_bytes(T);
-    const bool finite = sees_all(p, b, key, keys) || all_finite(scratch.panels, keys * scratch.d_stride);
     for (int64_t row = 0; row < b.rows; row += kGroup) {
       const int64_t count = std::min(kGroup, b.rows - row);
       for (int64_t r = 0; r < count; ++r) {
@@ -145,13 +146,26 @@ void output(const NaiveLaunch& launch, const Block& b, const Scratch& scratch, T
         load_row<T>(launch.p, at, keys, 1.0f, scratch.group + r * kNaiveBlockKeys);
       }
       traffic.read_bytes += count * keys * dtype_bytes(T);
-      if (!finite) {
+      if (careful && !sees_all(p, b, key, keys)) {
         for (int64_t r = 0; r < count; ++r) add_visible(p, b, scratch, row + r, r, key, keys);
         continue;
       }
       product(count, d, keys, scratch.group, kNaiveBlockKeys, scratch.panels, keys,
               scratch.rows + row * scratch.d_stride, scratch.d_stride, scratch.ones);
     }
+  }
+}
+
+/// Values are rarely NaN or infinite, so only a result that is not finite is computed again, with care; its
+/// bytes are counted once.
+template <DType T>
+void output(const NaiveLaunch& launch, const Block& b, const Scratch& scratch, Traffic& traffic) {
+  const Problem& p = launch.problem;
+  const int64_t d = p.head_dim;
+  multiply<T>(launch, b, scratch, false, traffic);
+  if (!all_finite(scratch.rows, b.rows * scratch.d_stride)) {
+    Traffic again;
+    multiply<T>(launch, b, scratch, true, again);
   }
   for (int64_t row = 0; row < b.rows; ++row) {
     store_row<T>(scratch.rows + row * scratch.d_stride, d, launch.tensors.at("o"),

@@ -38,7 +38,23 @@ class QueryTile {
         o_stride_(round_up(p_.head_dim, panel_width())),
         s_stride_(round_up(launch.tile_n, panel_width())) {}
 
+  /// What is masked has a probability of 0, and 0 times NaN is NaN. Values are rarely that, so only a result
+  /// that is not finite is computed again, with care; its bytes are counted once.
   void run() {
+    const Traffic before = traffic_;
+    attend_all();
+    if (!all_finite(piece(layout_.o), rows_ * o_stride_)) {
+      careful_ = true;
+      traffic_ = before;
+      attend_all();
+    }
+    store_output();
+  }
+
+ private:
+  float* piece(int64_t offset) const { return scratch_ + offset; }
+
+  void attend_all() {
     load_query();
     const KeyRange keys = keys_of_rows(p_, first_row_, first_row_ + rows_);
     const int64_t tile_n = launch_.tile_n;
@@ -51,11 +67,7 @@ class QueryTile {
         attend(row, std::min(kFusedRowGroup, rows_ - row));
       }
     }
-    store_output();
   }
-
- private:
-  float* piece(int64_t offset) const { return scratch_ + offset; }
 
   void load_query() {
     const int64_t at = (head_ * p_.seqlen_q + first_row_) * p_.head_dim;
@@ -72,7 +84,6 @@ class QueryTile {
     traffic_.read_bytes += keys_ * p_.head_dim * dtype_bytes(T);
     pack_rows<T>(launch_.tensors.at("v"), at, keys_, p_.head_dim, piece(layout_.v));
     traffic_.read_bytes += keys_ * p_.head_dim * dtype_bytes(T);
-    values_finite_ = tile_is_whole() || all_finite(piece(layout_.v), keys_ * o_stride_);
   }
 
   /// Whether every row of the query tile sees every key in the working set. Both ends of the visible range
@@ -94,7 +105,7 @@ class QueryTile {
     product(count, end - begin, p_.head_dim, piece(layout_.q) + row * p_.head_dim, p_.head_dim,
             piece(layout_.k) + begin * p_.head_dim, p_.head_dim, s + begin, s_stride_, nullptr);
     for (int64_t r = 0; r < count; ++r) softmax_row(row + r, r, begin, end);
-    if (!values_finite_) return add_visible(row, count);
+    if (careful_ && !tile_is_whole()) return add_visible(row, count);
     product(count, p_.head_dim, end - begin, s + begin, s_stride_, piece(layout_.v) + begin * panel_width(),
             keys_, piece(layout_.o) + row * o_stride_, o_stride_, piece(layout_.keep));
   }
@@ -184,7 +195,7 @@ class QueryTile {
   const int64_t first_row_, rows_;
   const int64_t o_stride_, s_stride_;
   int64_t first_key_ = 0, keys_ = 0;  ///< the K/V tile in the working set
-  bool values_finite_ = true;         ///< those of its V that some row does not see
+  bool careful_ = false;              ///< masked values stay out of P V
 };
 
 void query_tile(const FusedLaunch& launch, int64_t head, int64_t tile, float* scratch, Traffic& traffic) {

@@ -87,6 +87,17 @@ TEST_CASE("a sweep in little memory ends with rows, whichever allocation fails",
   }
 }
 
+TEST_CASE("memory that is missing for cold caches is not said of the case", "[cli][oom]") {
+  const Outcome o = run_program(
+      "sweep --device cpu --threads 1 --impl fused --seqlen 64 --heads 1 --head-dim 16 --max-time 0.02 "
+      "--no-ceilings --csv -",
+      "ulimit -v 56000;");
+  if (o.exit_code == 0) return;  // small caches
+  CHECK(has(o.out, "oom"));
+  CHECK(has(o.out, "cold cache: out of memory"));
+  CHECK(has(o.out, "--cache hot needs no memory"));
+}
+
 TEST_CASE("tune leaves its file alone until it is done; what an interrupted one found lies beside it",
           "[tune]") {
   const TempFolder folder;

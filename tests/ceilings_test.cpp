@@ -10,6 +10,7 @@
 #include "fake_device.hpp"
 #include "host/host_device.hpp"
 #include "host/peak.hpp"
+#include "kept_ceilings.hpp"
 #include "rows/csv.hpp"
 #include "run_program.hpp"
 #include "state/device_ceilings.hpp"
@@ -49,7 +50,8 @@ struct Fixture {
   CeilingRequest request;
   int measured = 0;
   std::string announced;
-  std::string message;  ///< what the measurement could not do
+  double launch_us = 0;  ///< 0: not measured
+  std::string message;   ///< what the measurement could not do
 
   Fixture() {
     request.folder = folder.path;
@@ -67,6 +69,7 @@ struct Fixture {
           list.scope = asked;
           list.message = message;
           list.add({"copy", std::nullopt, 100.0 + measured, "GB/s", "fake"});
+          if (launch_us > 0) list.add({"launch_interval", std::nullopt, launch_us, "us", "fake"});
           return list;
         });
   }
@@ -169,16 +172,9 @@ TEST_CASE("a sweep whose rows beat the cached ceilings measures those again, and
           "[ceilings][cli]") {
   const TempFolder folder;
   const std::string cache = "XDG_CACHE_HOME=" + folder.path.string();
-  REQUIRE(run_program("ceilings --device cpu --threads 1", cache).exit_code == 0);
-  std::filesystem::path file;
-  for (const auto& entry : std::filesystem::directory_iterator(folder.path / "attnprof")) file = entry.path();
-  CeilingReport low = parse_ceilings_csv(*read_checked_file(file).text, "c.csv");
-  for (CeilingValue& value : low.list.values) {
-    if (value.name == "fp32_fma") value.value = 1e-6;  // as if something else had had the cores
-  }
+  const std::filesystem::path file = keep_ceilings(folder.path, 1e-6);  // as if something had had the cores
   const std::string sweep =
       "sweep --device cpu --threads 1 --impl naive --seqlen 64,96 --heads 1 --max-time 0.01 --csv -";
-  write_checked_file(file, ceilings_csv(low));
   const Outcome kept = run_program(sweep + " --no-ceilings", cache);
   CHECK(kept.err.find("measuring again") == std::string::npos);
   CHECK(kept.out.find("faster than the measured") != std::string::npos);
@@ -276,6 +272,37 @@ TEST_CASE("a short list does not stand for the full one, a full one serves a swe
   CHECK_FALSE(f.get(CeilingScope::full).age_s);
   CHECK(f.get(CeilingScope::rows).age_s);
   CHECK(f.measured == 2);
+}
+
+TEST_CASE("figures that no quiet machine gives are said and not kept", "[ceilings]") {
+  const auto of_sizes = [](std::initializer_list<double> rates) {
+    CeilingList list;
+    int64_t bytes = 1 << 20;
+    for (const double rate : rates) list.add({"copy_by_size", bytes *= 2, rate, "GB/s", ""});
+    return implausible(list, 2);
+  };
+  CHECK(of_sizes({40, 38, 20, 9, 9}).empty());  // from cache to cache
+  CHECK(of_sizes({10, 30, 35, 12}).empty());    // too small to fill the device, then too large for a cache
+  CHECK(of_sizes({20, 41, 20}).find("copy_by_size of 4 MiB: 41, its neighbours 20 and 20 GB/s") == 0);
+  CHECK_FALSE(of_sizes({20, 9, 20}).empty());
+  CeilingList list;
+  list.add({"fp32_fma", std::nullopt, 0.10, "TFLOP/s", ""});
+  list.add({"fp32_fma_one_thread", std::nullopt, 0.15, "TFLOP/s", ""});
+  list.add({"launch_interval", std::nullopt, 0.07, "us", ""});
+  CHECK(implausible(list, 2) == "2 threads computed 0.1 TFLOP/s, one computed 0.15");
+  CHECK(implausible(list, 1).empty());
+  list.values.back().value = 105;
+  CHECK(has(implausible(list, 1), "a launch took 105 us"));
+
+  Fixture f;
+  f.launch_us = 105;
+  CHECK(
+      has(f.get().list.message, "the machine was busy, so these are not kept for other runs: a launch took"));
+  CHECK_FALSE(f.get().age_s);
+  CHECK(f.measured == 2);
+  f.launch_us = 0.1;
+  CHECK(f.get().list.message.empty());
+  CHECK(f.get().age_s);
 }
 
 TEST_CASE("a list with a hole is used but not kept", "[ceilings]") {

@@ -55,8 +55,8 @@ std::string cell(const Record& r, std::string_view name) {
 class TwoSteps final : public fake::FakeWork {
  public:
   using FakeWork::FakeWork;
-  std::vector<StepReading> step_readings() const override { return {{30, {100, 10}}, {70, {5, 50}}}; }
-  std::optional<Traffic> counted() const override { return Traffic{105, 60}; }
+  std::vector<StepReading> step_readings() const override { return {{30, {100, 0}}, {70, {5, 50}}}; }
+  std::optional<Traffic> counted() const override { return Traffic{105, 50}; }
 };
 Implementation two_steps() {
   Implementation i =

@@ -5,6 +5,8 @@
 
 #include "catch.hpp"
 #include "core/error.hpp"
+#include "core/paper_model.hpp"
+#include "core/theory.hpp"
 
 using namespace attnprof;
 
@@ -146,4 +148,36 @@ TEST_CASE("a problem whose counts would overflow is refused, the largest real on
   p.heads = p.kv_heads = 128;
   p.head_dim = 128;
   CHECK(complaint(p).empty());
+  p = small(379000000, 379000000);  // a score matrix of 5.7e17 bytes, of which a pass moves many
+  p.dtype = DType::fp32;
+  p.head_dim = 4;
+  CHECK(complaint(p).find("too large: the bytes of the score matrices") != std::string::npos);
+  p = small(1, 1);  // a tile each: 65536 times the products asked for
+  p.batch = p.heads = p.kv_heads = int64_t{1} << 20;
+  p.head_dim = 128;
+  CHECK(complaint(p).find("too large") != std::string::npos);
+}
+
+TEST_CASE("no sum over a problem that is taken overflows", "[problem]") {
+  for (const DType dtype : {DType::fp32, DType::bf16}) {
+    for (const int64_t head_dim : {1, 4, 64, 4096}) {
+      for (const int64_t shape : {0, 1}) {
+        Problem p;
+        p.pass = Pass::fwd_bwd;
+        p.dtype = dtype;
+        p.head_dim = head_dim;
+        p.seqlen_q = shape == 0 ? 1 : 256;
+        p.seqlen_kv = 256;
+        while (complaint(p).empty()) (shape == 0 ? p.batch : p.seqlen_kv) *= 2;
+        (shape == 0 ? p.batch : p.seqlen_kv) /= 2;
+        p.kv_heads = p.heads;
+        CAPTURE(describe(p));
+        CHECK(algorithmic_flops(p) > 0);
+        CHECK(compulsory_traffic(p).total() > 0);
+        CHECK(2 * score_matrix_bytes(p) > 0);
+        CHECK(unfused_traffic(p).total() > 0);
+        CHECK(flash_traffic(p, 1 << 16).total() > 0);
+      }
+    }
+  }
 }

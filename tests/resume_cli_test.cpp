@@ -46,7 +46,7 @@ TEST_CASE("resume refuses a file of another schema or device and leaves it alone
   CHECK(schema.exit_code == 2);
   CHECK(slurp(csv) == "when,what\n1,2\n");
 
-  REQUIRE(run_program(std::string(kTiny) + " --impl fused --csv " + csv.string()).exit_code == 0);
+  REQUIRE(run_program(std::string(kTiny) + " --impl fused --overwrite --csv " + csv.string()).exit_code == 0);
   std::string text = slurp(csv);
   const std::string header = text.substr(0, text.find('\n'));
   REQUIRE(header.find("device_name") != std::string::npos);

@@ -108,8 +108,29 @@ void softmax_row(const NaiveLaunch& launch, int64_t head, int64_t row, float* HW
   traffic.write_bytes += p.seqlen_kv * dtype_bytes(T);
 }
 
+/// Whether every row of the block sees every one of the keys. Both ends of the visible range grow with the
+/// row.
+bool sees_all(const Problem& p, const Block& b, int64_t key, int64_t keys) {
+  const KeyRange first = visible_keys(p, b.first_row), last = visible_keys(p, b.first_row + b.rows - 1);
+  return first.size() > 0 && first.end >= key + keys && last.begin <= key;
+}
+
+/// O[row] += P V over those of the keys that the row sees: the zeros of P for the others times NaN would be
+/// NaN, and what is masked must not get there.
+void add_visible(const Problem& p, const Block& b, const Scratch& scratch, int64_t row, int64_t group_row,
+                 int64_t key, int64_t keys) {
+  const KeyRange seen = visible_keys(p, b.first_row + row);
+  const int64_t lo = std::clamp<int64_t>(seen.begin - key, 0, keys);
+  const int64_t hi = std::clamp<int64_t>(seen.end - key, lo, keys);
+  product(1, p.head_dim, hi - lo, scratch.group + group_row * kNaiveBlockKeys + lo, kNaiveBlockKeys,
+          scratch.panels + lo * panel_width(), keys, scratch.rows + row * scratch.d_stride, scratch.d_stride,
+          scratch.ones);
+}
+
+/// Rows of O = P V in scratch.rows. `careful`: masked values stay out of it.
 template <DType T>
-void output(const NaiveLaunch& launch, const Block& b, const Scratch& scratch, Traffic& traffic) {
+void multiply(const NaiveLaunch& launch, const Block& b, const Scratch& scratch, bool careful,
+              Traffic& traffic) {
   const Problem& p = launch.problem;
   const int64_t d = p.head_dim;
   std::fill_n(scratch.ones, kGroup, 1.0f);
@@ -125,9 +146,26 @@ void output(const NaiveLaunch& launch, const Block& b, const Scratch& scratch, T
         load_row<T>(launch.p, at, keys, 1.0f, scratch.group + r * kNaiveBlockKeys);
       }
       traffic.read_bytes += count * keys * dtype_bytes(T);
+      if (careful && !sees_all(p, b, key, keys)) {
+        for (int64_t r = 0; r < count; ++r) add_visible(p, b, scratch, row + r, r, key, keys);
+        continue;
+      }
       product(count, d, keys, scratch.group, kNaiveBlockKeys, scratch.panels, keys,
               scratch.rows + row * scratch.d_stride, scratch.d_stride, scratch.ones);
     }
+  }
+}
+
+/// Values are rarely NaN or infinite, so only a result that is not finite is computed again, with care; its
+/// bytes are counted once.
+template <DType T>
+void output(const NaiveLaunch& launch, const Block& b, const Scratch& scratch, Traffic& traffic) {
+  const Problem& p = launch.problem;
+  const int64_t d = p.head_dim;
+  multiply<T>(launch, b, scratch, false, traffic);
+  if (!all_finite(scratch.rows, b.rows * scratch.d_stride)) {
+    Traffic again;
+    multiply<T>(launch, b, scratch, true, again);
   }
   for (int64_t row = 0; row < b.rows; ++row) {
     store_row<T>(scratch.rows + row * scratch.d_stride, d, launch.tensors.at("o"),

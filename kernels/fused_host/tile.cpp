@@ -6,6 +6,7 @@
 // must come after foreach_target.h
 #include <hwy/highway.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -37,7 +38,23 @@ class QueryTile {
         o_stride_(round_up(p_.head_dim, panel_width())),
         s_stride_(round_up(launch.tile_n, panel_width())) {}
 
+  /// What is masked has a probability of 0, and 0 times NaN is NaN. Values are rarely that, so only a result
+  /// that is not finite is computed again, with care; its bytes are counted once.
   void run() {
+    const Traffic before = traffic_;
+    attend_all();
+    if (!all_finite(piece(layout_.o), rows_ * o_stride_)) {
+      careful_ = true;
+      traffic_ = before;
+      attend_all();
+    }
+    store_output();
+  }
+
+ private:
+  float* piece(int64_t offset) const { return scratch_ + offset; }
+
+  void attend_all() {
     load_query();
     const KeyRange keys = keys_of_rows(p_, first_row_, first_row_ + rows_);
     const int64_t tile_n = launch_.tile_n;
@@ -50,11 +67,7 @@ class QueryTile {
         attend(row, std::min(kFusedRowGroup, rows_ - row));
       }
     }
-    store_output();
   }
-
- private:
-  float* piece(int64_t offset) const { return scratch_ + offset; }
 
   void load_query() {
     const int64_t at = (head_ * p_.seqlen_q + first_row_) * p_.head_dim;
@@ -73,6 +86,14 @@ class QueryTile {
     traffic_.read_bytes += keys_ * p_.head_dim * dtype_bytes(T);
   }
 
+  /// Whether every row of the query tile sees every key in the working set. Both ends of the visible range
+  /// grow with the row.
+  bool tile_is_whole() const {
+    return visible_keys(p_, first_row_).end >= first_key_ + keys_ &&
+           visible_keys(p_, first_row_ + rows_ - 1).begin <= first_key_ &&
+           visible_keys(p_, first_row_).size() > 0;
+  }
+
   /// Rows [row, row + count) of the tile against the keys in the working set: S = Q K^T, online softmax, O =
   /// keep O + P V.
   void attend(int64_t row, int64_t count) {
@@ -84,8 +105,22 @@ class QueryTile {
     product(count, end - begin, p_.head_dim, piece(layout_.q) + row * p_.head_dim, p_.head_dim,
             piece(layout_.k) + begin * p_.head_dim, p_.head_dim, s + begin, s_stride_, nullptr);
     for (int64_t r = 0; r < count; ++r) softmax_row(row + r, r, begin, end);
+    if (careful_ && !tile_is_whole()) return add_visible(row, count);
     product(count, p_.head_dim, end - begin, s + begin, s_stride_, piece(layout_.v) + begin * panel_width(),
             keys_, piece(layout_.o) + row * o_stride_, o_stride_, piece(layout_.keep));
+  }
+
+  /// O = keep O + P V, row by row over the keys that the row sees: 0 times NaN is NaN, and what is masked
+  /// must not get there.
+  void add_visible(int64_t row, int64_t count) {
+    for (int64_t r = 0; r < count; ++r) {
+      const KeyRange seen = visible_keys(p_, first_row_ + row + r);
+      const int64_t lo = std::clamp<int64_t>(seen.begin - first_key_, 0, keys_);
+      const int64_t hi = std::clamp<int64_t>(seen.end - first_key_, lo, keys_);
+      product(1, p_.head_dim, hi - lo, piece(layout_.s) + r * s_stride_ + lo, s_stride_,
+              piece(layout_.v) + lo * panel_width(), keys_, piece(layout_.o) + (row + r) * o_stride_,
+              o_stride_, piece(layout_.keep) + r);
+    }
   }
 
   /// Online softmax (Milakov & Gimelshein 2018, algorithm 3, in base 2) over columns [begin, end) of score
@@ -109,7 +144,10 @@ class QueryTile {
     for (int64_t j = begin; j < padded_end; j += lanes) max = hn::Max(max, hn::LoadU(d, s + j));
     max = hn::MaxOfLanes(d, max);
     const float new_max = hn::GetLane(max);
-    if (new_max == kMinusInfinity) {  // nothing seen yet; -inf minus -inf would be NaN
+    if (new_max == kMinusInfinity) {  // nothing seen yet, or NaN only, which a maximum may pass over
+      if (std::any_of(s + lo, s + hi, [](float score) { return std::isnan(score); })) {
+        row_sum = std::numeric_limits<float>::quiet_NaN();  // and stays so
+      }
       std::fill(s + begin, s + padded_end, 0.0f);
       keep = 1.0f;
       return;
@@ -157,6 +195,7 @@ class QueryTile {
   const int64_t first_row_, rows_;
   const int64_t o_stride_, s_stride_;
   int64_t first_key_ = 0, keys_ = 0;  ///< the K/V tile in the working set
+  bool careful_ = false;              ///< masked values stay out of P V
 };
 
 void query_tile(const FusedLaunch& launch, int64_t head, int64_t tile, float* scratch, Traffic& traffic) {

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
+#include "cli/say.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
 
@@ -27,6 +30,32 @@ std::vector<std::string> names(const std::vector<std::string>& items) {
     result.emplace_back(name);
   }
   return result;
+}
+
+/// Heads and sequences are whole, so hidden = heads * head-dim and tokens = batch * seqlen may not come out:
+/// says so of the first case of each kind.
+void say_inexact(const AxisOptions& o, const Axes& axes, const std::vector<PlannedCase>& cases) {
+  const auto first_off = [&cases](int64_t wanted, auto size) {
+    return std::find_if(cases.begin(), cases.end(), [&](const PlannedCase& c) {
+      return c.invalid.empty() && size(c.planned.problem) != wanted;
+    });
+  };
+  if (!o.hidden.empty() && axes.given.contains("heads")) {
+    say("--hidden {} is not used: the number of heads is given", o.hidden);
+  } else if (!o.hidden.empty()) {
+    const auto off = first_off(axes.hidden, [](const Problem& p) { return p.heads * p.head_dim; });
+    if (off != cases.end()) {
+      const Problem& p = off->planned.problem;
+      say("--hidden {}: not a multiple of head-dim {}; {} x {} = {} is measured", o.hidden, p.head_dim,
+          p.heads, p.head_dim, p.heads * p.head_dim);
+    }
+  }
+  if (o.tokens.empty()) return;
+  const auto off = first_off(*axes.tokens, [](const Problem& p) { return p.batch * p.seqlen_q; });
+  if (off == cases.end()) return;
+  const Problem& p = off->planned.problem;
+  say("--tokens {}: not a multiple of seqlen {}; {} x {} = {} are measured", o.tokens, p.seqlen_q, p.batch,
+      p.seqlen_q, p.batch * p.seqlen_q);
 }
 
 /// The shape of a known model.
@@ -92,6 +121,13 @@ Axes parse_axes(const AxisOptions& o, DeviceKind device) {
   }
   axes.impls = o.impl.empty() ? std::vector<std::string>{"naive", "fused"} : names(o.impl);
   return axes;
+}
+
+std::vector<PlannedCase> planned_cases(const AxisOptions& o, DeviceKind device) {
+  const Axes axes = parse_axes(o, device);
+  std::vector<PlannedCase> cases = expand(axes);
+  say_inexact(o, axes, cases);
+  return cases;
 }
 
 }  // namespace attnprof

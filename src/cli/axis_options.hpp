@@ -33,9 +33,7 @@ void setup_axis_options(Command& command, AxisOptions& options);
 /// finish in about a minute.
 Axes parse_axes(const AxisOptions& options, DeviceKind device);
 
-/// The planned cases of the options.
-inline std::vector<PlannedCase> planned_cases(const AxisOptions& options, DeviceKind device) {
-  return expand(parse_axes(options, device));
-}
+/// The planned cases of the options. Says on stderr where --hidden and --tokens are not met exactly.
+std::vector<PlannedCase> planned_cases(const AxisOptions& options, DeviceKind device);
 
 }  // namespace attnprof

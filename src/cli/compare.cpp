@@ -108,7 +108,7 @@ std::vector<Explained> explain_all(const std::vector<RowFile>& files, const Give
 int run_compare(const CompareOptions& o) {
   check(o);
   refuse_overwriting("--output", o.output, o.files);
-  if (o.output != "-") require_writable(o.output);
+  refuse_losing_rows("--output", o.output);
   const Duplicates duplicates = o.repeats == "median" ? Duplicates::median : Duplicates::refuse;
   std::vector<RowFile> files;
   for (const std::string& path : o.files) files.push_back(read_rows(path, duplicates));

@@ -4,15 +4,17 @@
 
 #include <charconv>
 
+#include "cli/say.hpp"
 #include "core/error.hpp"
 #include "gpu/gpu.hpp"
 #include "host/host_device.hpp"
+#include "host/system.hpp"
 
 namespace attnprof {
 
 void add_device_options(Command& command, std::string& device, int& threads) {
   command.option("--device", device, "auto, cpu, gpu, or a GPU number");
-  command.option("--threads", threads, "CPU threads (default: all)").within(0, 4096);
+  command.option("--threads", threads, "CPU threads (default: all)").within(1, 4096);
 }
 
 DeviceChoice choose_device(const std::string& device) {
@@ -37,7 +39,11 @@ DeviceChoice choose_device(const std::string& device) {
 }
 
 std::unique_ptr<Device> open_device(const DeviceChoice& choice, int threads) {
-  return choice.index < 0 ? open_host(threads) : open_gpu(choice.index);
+  if (choice.index >= 0) return open_gpu(choice.index);
+  if (const int usable = usable_threads(); threads > usable)
+    say("--threads {}: this process may use {} at once, so threads will wait for each other", threads,
+        usable);
+  return open_host(threads);
 }
 
 }  // namespace attnprof

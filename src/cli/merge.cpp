@@ -19,7 +19,7 @@ namespace {
 struct MergeOptions {
   std::vector<std::string> files;
   std::string out;
-  bool require_complete = false;
+  bool require_complete = false, overwrite = false;
 };
 
 void check(const MergeOptions& o) {
@@ -49,6 +49,7 @@ std::string summary(const MergedRows& merged) {
 
 int run_merge(const MergeOptions& o) {
   check(o);
+  if (!o.overwrite) refuse_losing("-o", o.out, "another file, or --overwrite");
   std::vector<CsvTable> tables;
   for (const std::string& file : o.files) tables.push_back(read_rows_to_merge(file));
   const MergedRows merged = merge_rows(tables);
@@ -81,6 +82,7 @@ void add_merge(CommandLine& line) {
       .required()
       .type_name("FILE...");
   command.option("-o,--output", options->out, "Where the rows go; - for stdout").required().type_name("FILE");
+  command.flag("--overwrite", options->overwrite, "Write that file anew, also when it holds something");
   command.flag("--require-complete", options->require_complete,
                "Write nothing, and exit with 2, when rows of a shard or of a run are missing");
   command.footer(

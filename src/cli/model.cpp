@@ -7,6 +7,7 @@
 #include "cli/axis_options.hpp"
 #include "cli/commands.hpp"
 #include "cli/config_file.hpp"
+#include "cli/typed.hpp"
 #include "core/bound.hpp"
 #include "core/error.hpp"
 #include "core/paper_model.hpp"
@@ -24,6 +25,7 @@ struct ModelOptions {
   AxisOptions axes;
   std::string gpu = "H200";
   std::string csv;
+  bool overwrite = false;
 };
 
 /// "68.7 GB (64 GiB)": the decimal unit of rates, and the binary one that memory sizes are quoted in.
@@ -87,6 +89,7 @@ int run_model(const ModelOptions& o) {
   const DeviceInfo device = device_info(gpu);
   const std::vector<PlannedRow> rows = plan_tuned(planned_cases(o.axes, device.kind), device, o.axes.tuned);
   if (!o.csv.empty()) {
+    if (!o.overwrite) refuse_losing("--csv", o.csv, "another file, or --overwrite");
     RunConditions conditions;
     conditions.tool_version = ATTNPROF_VERSION;
     const std::unique_ptr<Sink> sink = open_csv(o.csv, false);
@@ -124,6 +127,7 @@ void add_model(CommandLine& line) {
       line.add("model", "Predict FLOPs, bytes, memory and a lower bound of the time; nothing is run");
   command.option("--gpu", options->gpu, "GPU to model: A100-80GB, H100, H200, ...").shows_default();
   command.option("--csv", options->csv, "Write the modelled rows to FILE; - for stdout").type_name("FILE");
+  command.flag("--overwrite", options->overwrite, "Write FILE anew, also when it holds something");
   setup_axis_options(command, options->axes);
   command.action([&command, options] {
     apply_config_file(command, options->axes.config_file);

@@ -62,6 +62,7 @@ void add_comparison(ReportContent& content, const RowFile& file) {
 
 int run_report(const ReportOptions& o) {
   refuse_overwriting("--output", o.out, {o.csv});
+  refuse_losing_rows("--output", o.out);
   const RowFile file = read_rows(o.csv, Duplicates::refuse);
   ReportContent content;
   content.title = o.title.empty() ? "attnprof: " + std::filesystem::path(file.file).stem().string() : o.title;

@@ -21,6 +21,7 @@
 #include "cli/say.hpp"
 #include "cli/sweep_options.hpp"
 #include "cli/terminal.hpp"
+#include "cli/typed.hpp"
 #include "compare/render.hpp"
 #include "core/error.hpp"
 #include "core/file_io.hpp"
@@ -67,14 +68,32 @@ void take_shard(std::vector<PlannedRow>& rows, RunConditions& run, const SweepOp
   if (rows.empty()) say("shard {} has no rows: the plan has {} problems", run.shard, problems);
 }
 
-/// Files are opened, and emptied, only when nothing else can refuse the run any more.
-std::vector<std::unique_ptr<Sink>> open_sinks(const SweepOptions& o) {
+/// What a file holds is lost only when that was asked for.
+void check_files(const SweepOptions& o) {
+  const char* const instead =
+      o.timed ? "--resume to continue it, or --overwrite" : "another file, or --overwrite";
+  if (!o.csv.empty() && !o.resume && !o.overwrite) refuse_losing("--csv", o.csv, instead);
+  if (!o.json.empty() && !o.overwrite) refuse_losing("--json", o.json, "another file, or --overwrite");
+}
+
+/// Files are opened, and emptied, only when nothing else can refuse the run any more. One that holds
+/// something stays as it is when no row can come of this run.
+std::vector<std::unique_ptr<Sink>> open_sinks(const SweepOptions& o, const std::vector<PlannedRow>& rows) {
+  const bool hopeless =
+      std::none_of(rows.begin(), rows.end(), [](const PlannedRow& r) { return r.status == Status::ok; });
+  const auto wanted = [&](const std::string& path) {
+    if (path.empty()) return false;
+    if (!o.overwrite || !hopeless || !holds_something(path)) return true;
+    say("'{}' stays as it is: no case of this run can be measured", path);
+    return false;
+  };
+  const bool csv = wanted(o.csv), json = wanted(o.json);
   for (const std::string& path : {o.csv, o.json}) {
-    if (!path.empty() && path != "-") require_writable(path);
+    if (!path.empty()) require_writable(path);
   }
   std::vector<std::unique_ptr<Sink>> sinks;
-  if (!o.csv.empty()) sinks.push_back(open_csv(o.csv, o.resume));
-  if (!o.json.empty()) sinks.push_back(open_json_lines(o.json));
+  if (csv) sinks.push_back(open_csv(o.csv, o.resume));
+  if (json) sinks.push_back(open_json_lines(o.json));
   return sinks;
 }
 
@@ -195,6 +214,7 @@ ExitCode exit_code(const std::vector<Row>& rows, const Finished& finished, const
 
 int run_sweep(SweepOptions o) {
   check(o);
+  if (!o.dry_run) check_files(o);
   const bool show_progress = isatty(STDERR_FILENO) != 0 && !o.quiet;
   const DeviceChoice choice = choose_device(o.device);
   const std::vector<PlannedCase> cases = planned_cases(o.axes, choice.kind());
@@ -204,6 +224,9 @@ int run_sweep(SweepOptions o) {
   run.plan = plan_name(keys_of(rows, device->info(), run));
   run.plan_rows = static_cast<int64_t>(rows.size());
   if (!choice.note.empty() && !o.quiet) say("{}", choice.note);
+  if (const std::string note = users_tiles_note(rows, cases, device->info(), o.axes.tuned);
+      !note.empty() && !o.quiet)
+    say("{}", note);
   if (o.shard) take_shard(rows, run, o, device->info());
   if (o.dry_run) return print_dry_run(rows, run, device->info(), device->free_bytes());
 
@@ -215,7 +238,7 @@ int run_sweep(SweepOptions o) {
   o.run.drain = !o.no_drain;
   o.run.counters = o.timed && o.counters == "auto";
   const std::unique_ptr<CounterSource> counters = open_counters_or_hint(*device, o);
-  const std::vector<std::unique_ptr<Sink>> sinks = open_sinks(o);
+  const std::vector<std::unique_ptr<Sink>> sinks = open_sinks(o, rows);
   compile_all(*device, rows, show_progress);
 
   const Tell tell = [](const std::string& text) { say("{}", text); };
@@ -232,8 +255,9 @@ int run_sweep(SweepOptions o) {
     fmt::print("{}", results_table(measured, style));
     if (o.timed) fmt::print("{}", comparison_table(compare_within(as_file(measured), ""), style));
   }
-  if (const std::string note = throttling_note(measured); o.timed && !o.quiet && !note.empty())
-    say("{}", note);
+  for (const std::string& note : {throttling_note(measured), busy_note(measured)}) {
+    if (o.timed && !o.quiet && !note.empty()) say("{}", note);
+  }
   summarise(measured, finished, rows.size(), o);
   return static_cast<int>(exit_code(measured, finished, o));
 }

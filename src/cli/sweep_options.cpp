@@ -23,6 +23,8 @@ void setup_common(Command& command, SweepOptions& o) {
   command.option("--json", o.json, "Write JSON lines to FILE; - for stdout")
       .type_name("FILE")
       .not_empty(kNoFile);
+  command.flag("--overwrite", o.overwrite,
+               "Write --csv and --json files anew, also when they hold something, which is lost");
   command.flag("--dry-run", o.dry_run,
                "Print the planned rows with predicted bytes, memory and time; measure nothing");
   command
@@ -110,6 +112,9 @@ void check(const SweepOptions& o) {
   }
   if (o.resume && !o.json.empty()) {
     throw UsageError("--resume continues a CSV; --json would hold the new rows only: drop one");
+  }
+  if (o.resume && o.overwrite) {
+    throw UsageError("--resume keeps the rows of --csv FILE, --overwrite drops them; give one of the two");
   }
   if (o.require_counters && o.counters == "off") {
     throw UsageError("--require-counters contradicts --counters off");

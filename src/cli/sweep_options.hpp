@@ -16,7 +16,7 @@ struct SweepOptions {
   std::string device = "auto";
   int threads = 0;
   std::string csv, json;
-  bool resume = false;
+  bool resume = false, overwrite = false;
   std::optional<std::string> shard;  ///< as typed
   bool dry_run = false;
   bool quiet = false;

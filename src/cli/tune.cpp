@@ -1,9 +1,7 @@
 // attnprof tune: measures candidate tiles of each shape and writes the table that defaults come from.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <memory>
@@ -18,10 +16,11 @@
 #include "cli/say.hpp"
 #include "cli/terminal.hpp"
 #include "cli/tune_report.hpp"
+#include "cli/tune_shapes.hpp"
+#include "cli/typed.hpp"
 #include "core/error.hpp"
 #include "core/file_io.hpp"
 #include "gpu/gpu.hpp"
-#include "implementations.hpp"
 #include "rows/csv.hpp"
 #include "state/tuned_csv.hpp"
 #include "state/tuned_files.hpp"
@@ -36,82 +35,11 @@ struct TuneCommand {
   int threads = 0;
   std::string output, csv, cache = "cold", counters = "finalists";
   double budget_s = 60;
-  bool show = false, quiet = false, any_dtype = false;
+  bool show = false, quiet = false, any_dtype = false, overwrite = false;
 };
 
 double now_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-/// Candidates of one typed case: its own configuration when one was typed, else the implementation's list.
-std::vector<PlannedCase> candidates_of(const PlannedCase& typed, const Implementation& impl,
-                                       const DeviceInfo& device) {
-  if (!typed.invalid.empty() || typed.planned.config != KernelConfig{}) return {typed};
-  std::vector<PlannedCase> all;
-  for (const KernelConfig& config : impl.candidates(typed.planned.problem, device)) {
-    all.push_back(typed);
-    all.back().planned.config = config;
-  }
-  return all;
-}
-
-void require_tunable(const Implementation& impl, const DeviceInfo& device) {
-  if (impl.candidates) return;
-  std::vector<std::string_view> tunable;
-  for (const Implementation& row : registry()) {
-    if (row.device == device.kind && row.candidates) tunable.push_back(row.name);
-  }
-  throw UsageError(fmt::format("--impl {}: it has no tiles to choose from; tunable on this device: {}",
-                               impl.name, fmt::join(tunable, ", ")));
-}
-
-/// The shapes in the order of the axes, each with its default first and the candidates that can run.
-std::vector<TunedShape> shapes_of(const std::vector<PlannedCase>& cases, const DeviceInfo& device,
-                                  const std::vector<TunedEntry>& table) {
-  std::vector<TunedShape> shapes;
-  for (const PlannedCase& typed : cases) {
-    const Implementation& impl = find_implementation(typed.planned.impl, device);
-    require_tunable(impl, device);
-    auto at = std::find_if(shapes.begin(), shapes.end(), [&](const TunedShape& s) {
-      const Case& c = s.rows.front().planned;
-      return c.impl == impl.name && c.problem == typed.planned.problem;
-    });
-    if (at == shapes.end()) {
-      PlannedCase as_is = typed;
-      as_is.planned.config = {};
-      TunedShape shape;
-      shape.rows = plan({as_is}, device, find_implementation, table);
-      at = shapes.insert(shapes.end(), std::move(shape));
-    }
-    for (PlannedRow& row : plan(candidates_of(typed, impl, device), device, find_implementation)) {
-      if (row.status != Status::ok) continue;
-      const auto same = [&](const PlannedRow& r) { return r.planned.config == row.planned.config; };
-      if (std::none_of(at->rows.begin(), at->rows.end(), same)) at->rows.push_back(std::move(row));
-    }
-  }
-  return shapes;
-}
-
-TunedKey key_of(const Case& c, const DeviceInfo& device, bool any_dtype) {
-  TunedKey key = tuned_key(c, device);
-  if (any_dtype) key.axes.erase("dtype");
-  return key;
-}
-
-/// Two shapes that one row of the file would stand for: which of them it holds would be chance.
-void require_distinct_keys(const std::vector<TunedShape>& shapes, const DeviceInfo& device, bool any_dtype) {
-  std::vector<TunedKey> keys;
-  for (const TunedShape& shape : shapes) {
-    const Case& c = shape.rows.front().planned;
-    keys.push_back(key_of(c, device, any_dtype));
-    if (std::count(keys.begin(), keys.end(), keys.back()) == 1) continue;
-    std::vector<std::string_view> told_apart{"impl"};
-    for (const auto& [axis, value] : keys.back().axes) told_apart.push_back(axis);
-    throw UsageError(
-        fmt::format("{} {}: the file would hold one row for this shape and for one before it (rows are told "
-                    "apart by {}); give one value for batch, heads and the other axes",
-                    c.impl, describe(c.problem), fmt::join(told_apart, ", ")));
-  }
 }
 
 TunedEntry entry_of(const TunedShape& shape, const DeviceInfo& device, bool any_dtype) {
@@ -147,7 +75,12 @@ std::string output_file(const TuneCommand& o) {
   return file;
 }
 
-/// Tunes shape after shape; what was found goes to the files at once, so an interruption loses one shape.
+/// Where the shapes settled so far are kept, until all have had their turn: no sweep takes tiles from there.
+std::string partial_file(const std::string& output) {
+  return output + ".partial";
+}
+
+/// Tunes shape after shape. `output` is replaced when all are done; an interruption loses one shape.
 void tune_all(const TuneCommand& o, Device& device, CounterSource* counters, std::vector<TunedShape>& shapes,
               const std::string& output, bool show_progress) {
   std::vector<TunedEntry> entries;
@@ -161,6 +94,7 @@ void tune_all(const TuneCommand& o, Device& device, CounterSource* counters, std
   Tuner tuner(device, counters, o.tune, run_conditions(o.cache), now_s);
   Progress progress(static_cast<int>(shapes.size()), show_progress);
   const double end_s = now_s() + o.budget_s;
+  bool settled = false;
   for (size_t i = 0; i < shapes.size() && !stop_requested(); ++i) {
     TunedShape& shape = shapes[i];
     progress.step(static_cast<int>(i),
@@ -174,8 +108,13 @@ void tune_all(const TuneCommand& o, Device& device, CounterSource* counters, std
     using End = TuneOutcome::End;
     if (shape.outcome.end != End::better && shape.outcome.end != End::kept) continue;
     put_tuned(entries, entry_of(shape, device.info(), o.any_dtype));
-    replace_file(output, tuned_csv(entries));
+    replace_file(partial_file(output), tuned_csv(entries));
+    settled = true;
   }
+  if (!settled || stop_requested()) return;
+  replace_file(output, tuned_csv(entries));
+  std::error_code ignored;
+  std::filesystem::remove(partial_file(output), ignored);
 }
 
 ExitCode summarise(const TuneCommand& o, const std::vector<TunedShape>& shapes, const std::string& output) {
@@ -196,7 +135,11 @@ ExitCode summarise(const TuneCommand& o, const std::vector<TunedShape>& shapes, 
       fmt::format("{} shapes: {} with a faster tile, {} keep theirs", shapes.size(), better, kept);
   if (open > 0) line += fmt::format(", {} not tuned", open);
   if (open > 0 && !stop_requested()) line += fmt::format(" (--budget is {} s)", o.budget_s);
-  if (better + kept > 0) line += fmt::format("; written to {}", output);
+  if (better + kept > 0 && !stop_requested()) line += fmt::format("; written to {}", output);
+  if (better + kept > 0 && stop_requested()) {
+    line += fmt::format("; interrupted, so {} is as it was: what was found is in {} (--tuned FILE takes it)",
+                        output, partial_file(output));
+  }
   if (wrong > 0) line += fmt::format("; {} candidates failed or were wrong, none of them chosen", wrong);
   say("{}", line);
   if (stop_requested()) return ExitCode::interrupted;
@@ -204,6 +147,8 @@ ExitCode summarise(const TuneCommand& o, const std::vector<TunedShape>& shapes, 
 }
 
 int run_tune(TuneCommand o) {
+  if (!o.csv.empty() && !o.overwrite && !o.show)
+    refuse_losing("--csv", o.csv, "another file, or --overwrite");
   const bool show_progress = isatty(STDERR_FILENO) != 0 && !o.quiet;
   const DeviceChoice choice = choose_device(o.device);
   if (o.axes.impl.empty()) o.axes.impl = {"fused"};
@@ -239,13 +184,14 @@ void setup(Command& command, TuneCommand& o) {
   command.group("Output");
   command
       .option("-o,--output", o.output,
-              "Tuned file to write; rows of other shapes in it stay "
+              "Tuned file to write when all shapes are done; rows of other shapes in it stay "
               "(default: ~/.config/attnprof/tuned.csv, which every command reads)")
       .type_name("FILE");
   command
       .option("--csv", o.csv,
               "Write every candidate as a row of a sweep to FILE, each verified; - for stdout")
       .type_name("FILE");
+  command.flag("--overwrite", o.overwrite, "Write the file of --csv anew, also when it holds something");
   command.flag("--any-dtype", o.any_dtype, "Write rows that hold for every dtype, not only the measured one");
   command.flag("--show", o.show, "Only print the tiles in force on this device, and where each comes from");
   command.flag("--quiet", o.quiet, "No table, no progress");

@@ -1,9 +1,11 @@
 #include "core/ceiling_list.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <utility>
 
 namespace attnprof {
@@ -27,6 +29,49 @@ std::vector<int64_t> ceiling_sizes(int64_t largest_bytes) {
   std::vector<int64_t> sizes;
   for (int64_t bytes = int64_t{1} << 20; bytes <= largest_bytes; bytes *= 2) sizes.push_back(bytes);
   return sizes;
+}
+
+namespace {
+
+/// Noise of a rate that was measured twice.
+constexpr double kSlower = 0.9;
+/// Rates rise to the size that fills the device and fall from cache to cache: none stands out of both sides.
+constexpr double kOutOfLine = 2.0;
+/// An empty loop over threads takes up to some microseconds, a kernel launch one to ten.
+constexpr double kLongestLaunch_us = 50;
+
+std::string out_of_line(const std::vector<const CeilingValue*>& by_size) {
+  for (size_t i = 1; i + 1 < by_size.size(); ++i) {
+    const double before = by_size[i - 1]->value, value = by_size[i]->value, after = by_size[i + 1]->value;
+    const bool above = value > kOutOfLine * std::max(before, after),
+               below = kOutOfLine * value < std::min(before, after);
+    if (!above && !below) continue;
+    return fmt::format("{} of {} MiB: {:.3g}, its neighbours {:.3g} and {:.3g} {}", by_size[i]->name,
+                       by_size[i]->bytes.value_or(0) >> 20, value, before, after, by_size[i]->unit);
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string implausible(const CeilingList& list, int threads) {
+  std::vector<std::string> doubts;
+  const auto all = list.find("fp32_fma"), one = list.find("fp32_fma_one_thread");
+  if (threads > 1 && all && one && *all < kSlower * *one) {
+    doubts.push_back(
+        fmt::format("{} threads computed {:.3g} TFLOP/s, one computed {:.3g}", threads, *all, *one));
+  }
+  std::map<std::string_view, std::vector<const CeilingValue*>> by_size;
+  for (const CeilingValue& value : list.values) {
+    if (value.bytes) by_size[value.name].push_back(&value);
+  }
+  for (const auto& [name, values] : by_size) {
+    if (std::string doubt = out_of_line(values); !doubt.empty()) doubts.push_back(std::move(doubt));
+  }
+  const auto launch = list.find("launch_interval");
+  if (launch && *launch > kLongestLaunch_us)
+    doubts.push_back(fmt::format("a launch took {:.3g} us", *launch));
+  return fmt::format("{}", fmt::join(doubts, "; "));
 }
 
 CeilingList best_of(const CeilingList& known, const CeilingList& again) {

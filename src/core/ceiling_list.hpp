@@ -36,6 +36,11 @@ struct CeilingList {
   std::optional<double> find(std::string_view name) const;
 };
 
+/// What no quiet machine of `threads` threads (1: a GPU, too) would have measured, in words; "" when nothing:
+/// all threads slower than one, a size twice or half as fast as both its neighbours, a launch that takes
+/// longer than anybody's.
+std::string implausible(const CeilingList& list, int threads);
+
 /// What both lists have, at its best of the two, and what only one has: a ceiling is never lower than what
 /// the device has been seen to do. Scope and message are those of `known`.
 CeilingList best_of(const CeilingList& known, const CeilingList& again);

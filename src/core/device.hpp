@@ -47,10 +47,11 @@ struct DeviceInfo {
   std::optional<double> power_limit_w;
 };
 
-/// Clock and throttling seen around a measurement.
+/// What held the device back around a measurement.
 struct ClockReading {
   std::optional<int> sm_mhz;
   std::string throttle_reasons;  ///< "", or names joined by '|': "sw_power_cap|hw_thermal"
+  bool busy = false;             ///< host: others took more of the CPUs than kBusyShare
 };
 
 /// Device memory, freed on destruction.

@@ -61,13 +61,9 @@ class CaseError : public Error {
 /// The allocator said no. The row gets status "oom".
 class OutOfMemory : public Error {
  public:
-  OutOfMemory(int64_t needed, int64_t available, std::source_location where = std::source_location::current())
-      : Error(ExitCode::usage,
-              "out of memory: needs " + std::to_string(needed) + " bytes, " + std::to_string(available) +
-                  " bytes are available",
-              where),
-        needed_bytes(needed),
-        available_bytes(available) {}
+  /// With more available than needed it was not the machine's memory that ran out: the message says so.
+  OutOfMemory(int64_t needed, int64_t available,
+              std::source_location where = std::source_location::current());
   int64_t needed_bytes;
   int64_t available_bytes;
 };

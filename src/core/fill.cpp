@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -126,7 +127,12 @@ void fill_host(void* dst, DType dtype, int64_t count, Fill fill, uint64_t seed, 
   const int64_t chunk = ((count + workers - 1) / workers + 63) / 64 * 64;
   std::vector<std::jthread> threads;
   for (int64_t begin = chunk; begin < count; begin += chunk) {
-    threads.emplace_back(fill_range, dst, dtype, begin, std::min(count, begin + chunk), key);
+    const int64_t end = std::min(count, begin + chunk);
+    try {
+      threads.emplace_back(fill_range, dst, dtype, begin, end, key);
+    } catch (const std::system_error&) {  // no memory for a thread: this one does it
+      fill_range(dst, dtype, begin, end, key);
+    }
   }
   fill_range(dst, dtype, 0, std::min(count, chunk), key);
 }

@@ -130,6 +130,10 @@ std::vector<Cell> parse_item(const Typed& typed, const Axis& axis, std::string_v
     if (!value) {
       throw UsageError(fmt::format("--{} '{}': '{}' is not a number", typed.option, typed.text, item));
     }
+    if (axis.shown && *value == std::get<double>(axis.neutral())) {  // inside, it stands for "not given"
+      throw UsageError(fmt::format("--{} '{}': '{}' is 0; leave --{} out for {}", typed.option, typed.text,
+                                   item, typed.option, axis.neutral_text));
+    }
     return {*value};
   }
   const int64_t least = axis.kind == AxisKind::size ? std::max<int64_t>(1, axis.least) : axis.least;

@@ -29,6 +29,11 @@ void check_product(std::initializer_list<int64_t> factors, int64_t limit, const 
   }
 }
 
+/// Kernels compute whole tiles; of those with a fixed size the largest side is 256.
+int64_t in_tiles(int64_t seqlen) {
+  return (seqlen + 255) / 256 * 256;
+}
+
 }  // namespace
 
 Mask<int64_t> mask_of(const Problem& p) {
@@ -115,10 +120,14 @@ void validate(const Problem& p) {
         "scale must be 0 (1/sqrt(head_dim)), or positive and at most {:g}, so that scores fit fp32, not {}",
         kMaxScale, p.scale));
   }
+  // What is added up for a pass stays below 64 times these: 9 tensors of 4 bytes, 18 passes over a score
+  // matrix (core/paper_model.cpp), 14 FLOPs or 28 bytes per pair and column. So 63 bits hold every sum.
+  constexpr int64_t kMost = int64_t{1} << 57;
   const int64_t widest = std::max(p.seqlen_q, p.seqlen_kv);
-  check_product({p.batch, p.heads, widest, p.head_dim}, int64_t{1} << 60, "the elements of one tensor", p);
-  // Forward and backward are 14 FLOPs per pair and column: exact in 63 bits up to here.
-  check_product({p.batch, p.heads, p.seqlen_q, p.seqlen_kv, p.head_dim}, int64_t{1} << 59,
+  check_product({p.batch, p.heads, widest, p.head_dim}, kMost, "the elements of one tensor", p);
+  check_product({p.batch, p.heads, p.seqlen_q, p.seqlen_kv, dtype_bytes(p.dtype)}, kMost,
+                "the bytes of the score matrices", p);
+  check_product({p.batch, p.heads, in_tiles(p.seqlen_q), in_tiles(p.seqlen_kv), p.head_dim}, kMost,
                 "the multiply-adds of one product", p);
 }
 

@@ -87,8 +87,8 @@ std::string describe(const Problem& p);
 
 /// Throws UsageError naming the field and the rule it breaks: sizes below 1, kv_heads that do not divide
 /// heads, negative window, a scale that is negative, not finite or above 1e30 (scores would overflow fp32),
-/// or counts that 63 bits could not hold exactly: more than 2^60 elements in a tensor, more than 2^59
-/// multiply-adds in one product.
+/// or counts that 63 bits could not hold exactly, whoever computes it: more than 2^57 elements in a tensor,
+/// bytes in a score matrix, or multiply-adds in one product.
 void validate(const Problem& p);
 
 }  // namespace attnprof

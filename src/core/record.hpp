@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/device.hpp"
@@ -61,6 +62,10 @@ struct VerifyResult {
   double tolerance = 0;  ///< bound that rel_err had to meet
   std::string message;  ///< when failed: first offending index and values; "both NaN at ..." is its own state
 };
+
+/// Message of a row that was timed while ClockReading::busy.
+constexpr std::string_view kBusyMachine =
+    "busy machine: other processes took more than a tenth of the CPU time, so times are too long";
 
 /// Conditions of the run, the same for all rows of one.
 struct RunConditions {

@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <exception>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <random>
 #include <set>
+#include <system_error>
 #include <thread>
 
 #include "core/fill.hpp"
@@ -126,13 +129,31 @@ void compute_references(const Problem& p, std::vector<Checked>& rows, const floa
       c.reference = reference_row(p, c.row.query, c.q.data(), k, v, c.ref.data(), c.magnitude.data());
     }
   };
+  // An exception that leaves a thread ends the process.
+  std::exception_ptr error;
+  std::mutex error_mutex;
+  const auto guarded = [&] {
+    try {
+      work();
+    } catch (...) {
+      next = rows.size();
+      const std::lock_guard lock(error_mutex);
+      if (!error) error = std::current_exception();
+    }
+  };
   const double flops = 4.0 * static_cast<double>(p.head_dim * p.seqlen_kv) * static_cast<double>(rows.size());
   const size_t threads =
       flops < 1e7 ? 1 : std::clamp<size_t>(std::thread::hardware_concurrency(), 1, rows.size());
   std::vector<std::thread> helpers;
-  for (size_t t = 1; t < threads; ++t) helpers.emplace_back(work);
-  work();
+  helpers.reserve(threads);
+  try {
+    for (size_t t = 1; t < threads; ++t) helpers.emplace_back(guarded);
+  } catch (const std::system_error&) {
+    // Fewer do as well: what a thread that could not be started would have done, the others do.
+  }
+  guarded();
   for (std::thread& t : helpers) t.join();
+  if (error) std::rethrow_exception(error);
 }
 
 /// Running judgement over rows.

@@ -55,6 +55,18 @@ class HostBuffer : public Buffer {
   void* data_ = nullptr;
 };
 
+/// The case itself would have fitted.
+class EvictionRefused : public OutOfMemory {
+ public:
+  explicit EvictionRefused(const OutOfMemory& refused)
+      : OutOfMemory(refused),
+        text_(fmt::format("cold cache: {}; --cache hot needs no memory to evict caches", refused.what())) {}
+  const char* what() const noexcept override { return text_.c_str(); }
+
+ private:
+  std::string text_;
+};
+
 double elapsed_us(Clock::time_point start) {
   return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
 }
@@ -160,7 +172,11 @@ void HostDevice::evict_caches() {
     // Twice the last level: caches whose replacement is not strictly "least recently used" keep old lines for
     // longer.
     const int64_t wanted = 2 * info_.last_level_cache_bytes + pool_.size() * info_.smem_per_block_bytes;
-    eviction_ = allocate(round_up(std::min(wanted, kMaxEvictionBytes), kSweepChunk));
+    try {
+      eviction_ = allocate(round_up(std::min(wanted, kMaxEvictionBytes), kSweepChunk));
+    } catch (const OutOfMemory& refused) {
+      throw EvictionRefused(refused);
+    }
   }
   char* const data = static_cast<char*>(eviction_->data());
   // Written, not only read: the lines of the measured data are then pushed out of exclusive levels as well.

@@ -6,6 +6,7 @@
 
 #include "core/device.hpp"
 #include "core/tensors.hpp"
+#include "host/load.hpp"
 #include "host/thread_pool.hpp"
 
 namespace attnprof {
@@ -33,6 +34,7 @@ class HostDevice : public Device {
   /// the cache.
   std::vector<double> sample_us(Prepared& work, const Sampling& sampling, int count) override;
   double timer_resolution_us() const override { return timer_resolution_us_; }
+  ClockReading clocks() override { return {.sm_mhz = {}, .throttle_reasons = {}, .busy = load_.busy()}; }
 
   ThreadPool& pool() { return pool_; }
 
@@ -42,6 +44,7 @@ class HostDevice : public Device {
   ThreadPool pool_;
   DeviceInfo info_;
   double timer_resolution_us_;
+  LoadWatch load_;
   std::unique_ptr<Buffer> eviction_;  ///< allocated on the first cold sample
 };
 

@@ -207,6 +207,26 @@ void pack_rows(const void* src, int64_t at, int64_t rows, int64_t columns, float
   }
 }
 
+/// Whether none of `count` floats is NaN or infinite. `count` is a multiple of the lanes.
+inline bool all_finite(const float* values, int64_t count) {
+  const FloatTag d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  // 0 times anything finite is 0, times anything else NaN. Four sums: one would wait for each addition.
+  FloatVec sum0 = hn::Zero(d), sum1 = sum0, sum2 = sum0, sum3 = sum0;
+  const auto add = [&](FloatVec sum, int64_t at) {
+    return hn::MulAdd(hn::LoadU(d, values + at), hn::Zero(d), sum);
+  };
+  int64_t i = 0;
+  for (; i + 4 * lanes <= count; i += 4 * lanes) {
+    sum0 = add(sum0, i);
+    sum1 = add(sum1, i + lanes);
+    sum2 = add(sum2, i + 2 * lanes);
+    sum3 = add(sum3, i + 3 * lanes);
+  }
+  for (; i < count; i += lanes) sum0 = add(sum0, i);
+  return hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(sum0, sum1), hn::Add(sum2, sum3)))) == 0.0f;
+}
+
 // ---- product
 // ------------------------------------------------------------------------------------------------------------
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <string>
 
-#include "core/error.hpp"
 #include "core/stats.hpp"
+#include "measure/turns.hpp"
 
 namespace attnprof {
 namespace {
@@ -42,7 +42,7 @@ Measured measure_on_host(Device& device, Prepared& work, size_t steps, const Run
     counted.source = BytesSource::counted;
     counted.hbm_read_bytes = reading.traffic.read_bytes;
     counted.hbm_write_bytes = reading.traffic.write_bytes;
-    counted.status = "ok";
+    counted.status = kNoHardwareCounters;
     m.counters.push_back(counted);
   }
   return m;
@@ -101,9 +101,11 @@ std::vector<Record> kernel_records(const Record& whole, const PlannedRow& row, D
     } else if (counters != nullptr) {
       m = measure_on_gpu(*counters, work, steps.size(), whole, options, launches);
     }
-  } catch (const Error& error) {
+  } catch (...) {
     m = {};
-    why = error.what();
+    Record reason;
+    take_error(reason);
+    why = reason.message;
   }
   for (size_t i = 0; i < records.size(); ++i) {
     Record& record = records[i];

@@ -10,6 +10,7 @@
 #include "core/error.hpp"
 #include "core/fill.hpp"
 #include "core/tensors.hpp"
+#include "core/units.hpp"
 #include "core/verify.hpp"
 #include "measure/per_kernel.hpp"
 #include "measure/turns.hpp"
@@ -24,6 +25,18 @@ double steady_now_s() {
 /// Fills with the byte 0xFF: NaN in fp32, fp16 and bf16, so that an element nobody wrote cannot verify as
 /// right.
 constexpr unsigned char kNanByte = 0xFF;
+
+/// Measured bytes this many times the model's are far from it: caches explain less, and counters are exact to
+/// some percent.
+constexpr double kFarFromModel = 1.5;
+
+/// "" when the bytes are near the model, or too few more to tell: lines that others left in the cache are
+/// written back at somebody's cost, at most as many as it holds.
+std::string far_from_model(int64_t bytes, int64_t model, int64_t cache_bytes) {
+  const double times = static_cast<double>(bytes) / static_cast<double>(std::max<int64_t>(1, model));
+  if (times <= kFarFromModel || bytes - model <= cache_bytes) return "";
+  return fmt::format("moved {} times the bytes of its model", three_digits(times));
+}
 
 /// Every record followed by those of its kernels.
 std::vector<Record> with_kernels(std::vector<Record> wholes, std::map<size_t, std::vector<Record>> kernels) {
@@ -124,7 +137,7 @@ void Runner::count(ActiveCase& active) {
     record.counters.source = BytesSource::counted;
     record.counters.hbm_read_bytes = counted->read_bytes;
     record.counters.hbm_write_bytes = counted->write_bytes;
-    record.counters.status = "ok";
+    record.counters.status = kNoHardwareCounters;
     return;
   }
   if (counters_ == nullptr || !options_.counters) {
@@ -137,6 +150,26 @@ void Runner::count(ActiveCase& active) {
   request.dtype = record.planned.problem.dtype;
   record.kernels = counters_->kernel_times(*active.work, options_.cache);
   record.counters = counters_->measure(*active.work, request);
+}
+
+/// Bytes that the implementation counted are exact, and so is its model: one of the two is wrong when they
+/// differ. Measured ones may differ, to a degree.
+void Runner::compare_with_model(ActiveCase& active) {
+  Record& record = *active.record;
+  const Counters& c = record.counters;
+  if (!active.alive() || !record.model || !c.hbm_read_bytes || !c.hbm_write_bytes) return;
+  const Traffic& model = record.model->hbm;
+  if (c.source == BytesSource::counted) {
+    if (*c.hbm_read_bytes == model.read_bytes && *c.hbm_write_bytes == model.write_bytes) return;
+    record.status = Status::verify_failed;
+    record.message =
+        fmt::format("counted {} bytes read and {} written, its model says {} and {}: one of the two is wrong",
+                    *c.hbm_read_bytes, *c.hbm_write_bytes, model.read_bytes, model.write_bytes);
+    return;
+  }
+  const std::string warning = far_from_model(*c.hbm_read_bytes + *c.hbm_write_bytes, model.total(),
+                                             device_.info().last_level_cache_bytes);
+  if (!warning.empty()) record.message += (record.message.empty() ? "" : "; ") + warning;
 }
 
 void Runner::check(ActiveCase& active, const Operands& operands) {
@@ -165,6 +198,20 @@ void Runner::check(ActiveCase& active, const Operands& operands) {
 
 std::vector<Record> Runner::run(const PlannedRow* begin, const PlannedRow* end,
                                 const std::atomic<bool>& stop) {
+  try {
+    return run_group(begin, end, stop);
+  } catch (...) {  // between the guarded steps: memory for the samples, say
+    std::vector<Record> records;
+    for (const PlannedRow* row = begin; row != end; ++row) {
+      records.push_back(blank_record(*row, device_.info(), conditions_));
+      if (row->status == Status::ok) take_error(records.back());
+    }
+    return records;
+  }
+}
+
+std::vector<Record> Runner::run_group(const PlannedRow* begin, const PlannedRow* end,
+                                      const std::atomic<bool>& stop) {
   std::vector<Record> records;
   int64_t workspace_bytes = 0;
   const int64_t free_bytes = device_.free_bytes();
@@ -180,8 +227,11 @@ std::vector<Record> Runner::run(const PlannedRow* begin, const PlannedRow* end,
     if (row->status == Status::ok && row->memory_bytes > free_bytes) {
       record.status = Status::oom;
       record.available_bytes = free_bytes;
-      record.message = fmt::format("needs {} bytes ({} of them workspace), {} bytes are free",
-                                   row->memory_bytes, row->workspace_bytes, free_bytes);
+      const auto text = [](int64_t bytes) { return human_bytes(static_cast<double>(bytes)); };
+      const std::string workspace =
+          row->workspace_bytes > 0 ? fmt::format(", of them {} workspace", text(row->workspace_bytes)) : "";
+      record.message =
+          fmt::format("needs {}{}; {} are free", text(row->memory_bytes), workspace, text(free_bytes));
     }
     if (record.status == Status::ok && options_.verify) {
       if (const auto why = unverifiable(row->planned.problem, row->impl->materializes)) {
@@ -200,20 +250,11 @@ std::vector<Record> Runner::run(const PlannedRow* begin, const PlannedRow* end,
   try {
     operands = load_operands(begin->planned.problem);
     if (workspace_bytes > 0) operands->workspace = device_.allocate(workspace_bytes);
-  } catch (const OutOfMemory& e) {
+  } catch (...) {
     // The prediction said that it fits, the allocator says no. Those without workspace may still fit.
     for (Record& record : records) {
       const bool helpless = !operands || record.workspace_bytes.value_or(0) > 0;
-      if (record.status != Status::ok || !helpless) continue;
-      record.status = Status::oom;
-      record.available_bytes = e.available_bytes;
-      record.message = e.what();
-    }
-  } catch (const Error& e) {
-    for (Record& record : records) {
-      if (record.status != Status::ok) continue;
-      record.status = Status::failed;
-      record.message = e.what();
+      if (record.status == Status::ok && helpless) take_error(record);
     }
   }
   std::map<size_t, std::vector<Record>> kernels;  // by the index of the row that they are a part of
@@ -226,6 +267,7 @@ std::vector<Record> Runner::run(const PlannedRow* begin, const PlannedRow* end,
       active.guarded([&] { count(active); });
       // After the counters' replays, so that what they did to the output is checked too.
       if (options_.verify) active.guarded([&] { check(active, *operands); });
+      compare_with_model(active);
       if (options_.per_kernel && active.work) {
         kernels[static_cast<size_t>(active.row - begin)] =
             kernel_records(*active.record, *active.row, device_, counters_, *active.work, options_);

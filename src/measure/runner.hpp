@@ -59,6 +59,9 @@ class Runner {
   void warm_up(std::vector<ActiveCase>& cases);
   void count(ActiveCase& active);
   void check(ActiveCase& active, const Operands& operands);
+  void compare_with_model(ActiveCase& active);
+  std::vector<Record> run_group(const PlannedRow* begin, const PlannedRow* end,
+                                const std::atomic<bool>& stop);
 
   Device& device_;
   CounterSource* counters_;

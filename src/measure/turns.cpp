@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <new>
 #include <sstream>
+#include <system_error>
 
+#include "core/error.hpp"
 #include "core/stats.hpp"
 
 namespace attnprof {
@@ -37,6 +40,7 @@ ClockReading clocks_over(const std::vector<ClockReading>& readings) {
   ClockReading all;
   std::vector<double> clocks_mhz;
   for (const ClockReading& reading : readings) {
+    all.busy = all.busy || reading.busy;
     if (reading.sm_mhz) clocks_mhz.push_back(*reading.sm_mhz);
     std::istringstream reasons(reading.throttle_reasons);
     for (std::string reason; std::getline(reasons, reason, '|');) {
@@ -71,6 +75,27 @@ void take_turn(Device& device, const RunOptions& options, ActiveCase& active,
 
 }  // namespace
 
+void take_error(Record& record) {
+  record.status = Status::failed;
+  try {
+    throw;
+  } catch (const OutOfMemory& e) {
+    record.status = Status::oom;
+    record.available_bytes = e.available_bytes;
+    record.message = e.what();
+  } catch (const Error& e) {
+    record.message = e.what();
+  } catch (const std::bad_alloc&) {
+    record.status = Status::oom;
+    record.message = "out of memory: the system refused an allocation of this process (ulimit -v?)";
+  } catch (const std::system_error& e) {
+    if (e.code() != std::errc::resource_unavailable_try_again && e.code() != std::errc::not_enough_memory)
+      throw;
+    record.status = Status::oom;
+    record.message = "out of memory: the system refused a thread of this process (ulimit -v or -u?)";
+  }
+}
+
 void take_turns(Device& device, const RunOptions& options, std::vector<ActiveCase>& cases,
                 const std::function<double()>& now_s, const std::atomic<bool>& stop) {
   std::vector<ActiveCase*> timing;
@@ -92,6 +117,8 @@ void take_turns(Device& device, const RunOptions& options, std::vector<ActiveCas
     if (!active.alive()) continue;
     record.time =
         stats::summarise(options.stopping, active.samples_us, options.warmups, device.timer_resolution_us());
+    if (record.clocks.busy)
+      record.message += fmt::format("{}{}", record.message.empty() ? "" : "; ", kBusyMachine);
     if (record.time->samples == 0) {
       record.status = Status::no_samples;
       record.message = fmt::format("none of {} timings was a positive number", active.samples_us.size());

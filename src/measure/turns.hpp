@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "core/error.hpp"
 #include "core/tensors.hpp"
 #include "measure/runner.hpp"
 
@@ -31,6 +30,10 @@ struct AllocatedTensor {
   std::unique_ptr<Buffer> buffer;
 };
 
+/// To be called while an exception is handled: makes it the record's status and message. Memory that cannot
+/// be had, for data or for a thread, is `oom`. Rethrows what is not the fault of one case.
+void take_error(Record& record);
+
 /// One case on its way through the protocol. Its outputs are its own: what was timed is what is verified.
 struct ActiveCase {
   const PlannedRow* row = nullptr;
@@ -53,13 +56,8 @@ struct ActiveCase {
     if (!alive()) return;
     try {
       step();
-    } catch (const OutOfMemory& e) {
-      record->status = Status::oom;
-      record->message = e.what();
-      record->available_bytes = e.available_bytes;
-    } catch (const Error& e) {
-      record->status = Status::failed;
-      record->message = e.what();
+    } catch (...) {
+      take_error(*record);
     }
   }
 };

@@ -112,8 +112,9 @@ std::vector<Column> counter_columns() {
       {"drained", "0/1", "1: dirty L2 lines were written back inside the measured range; 0: as ncu counts",
        false, [](R r) { return by_hardware(r) ? Cell(int64_t{r.counters.drained}) : Cell(); }},
       {"counters_status", "",
-       "ok, or the one cause that left counters empty: permission, version, missing, busy, off, ...", false,
-       [](R r) { return text_cell(r.counters.status); }},
+       "of the hardware counters: ok, or the one cause that left them empty: none (a CPU), permission, "
+       "version, missing, busy, off, ...",
+       false, [](R r) { return text_cell(r.counters.status); }},
   };
 }
 

@@ -12,12 +12,12 @@ namespace {
 using R = const Record&;
 
 Cell modelled(R r, int64_t (*get)(const ModelledWork&)) {
-  return r.model && r.status != Status::skipped ? Cell(get(*r.model)) : Cell();
+  return r.model ? Cell(get(*r.model)) : Cell();
 }
 /// Whether the mathematics of the problem is known: it makes sense, and the row is about a whole launch.
 bool has_theory(R r) {
   const Problem& p = r.planned.problem;
-  if (r.status == Status::skipped || !r.kernel.empty()) return false;
+  if ((r.status == Status::skipped && !r.model) || !r.kernel.empty()) return false;
   return p.batch > 0 && p.heads > 0 && p.kv_heads > 0 && p.seqlen_q > 0 && p.seqlen_kv > 0 && p.head_dim > 0;
 }
 Cell minimum(R r, int64_t (*get)(const Traffic&)) {

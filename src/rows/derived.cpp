@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/theory.hpp"
 #include "rows/columns.hpp"
 #include "rows/problem_columns.hpp"
@@ -98,6 +100,18 @@ bool beats_ceilings(const Row& row, int64_t last_level_cache_bytes) {
   if (row.text("bytes_source") == "cupti") return true;
   const double touched = row.number("min_hbm_bytes").value_or(0) + row.number("workspace_bytes").value_or(0);
   return last_level_cache_bytes > 0 && touched > 4 * static_cast<double>(last_level_cache_bytes);
+}
+
+std::string busy_note(const std::vector<Row>& rows) {
+  const auto timed = [](const Row& row) { return row.number("time_us") && row.kernel().empty(); };
+  const auto measured = std::count_if(rows.begin(), rows.end(), timed);
+  const auto busy = std::count_if(rows.begin(), rows.end(), [&](const Row& row) {
+    return timed(row) && row.text("message").find(kBusyMachine) != std::string_view::npos;
+  });
+  if (busy == 0) return "";
+  return fmt::format(
+      "other processes took more than a tenth of the CPU time during {} of {} rows: those times are too long",
+      busy, measured);
 }
 
 std::string throttling_note(const std::vector<Row>& rows) {

@@ -43,4 +43,7 @@ bool beats_ceilings(const Row& row, int64_t last_level_cache_bytes);
 /// none did, or pauses were taken already.
 std::string throttling_note(const std::vector<Row>& rows);
 
+/// One sentence on rows that were timed on a busy machine; "" without any.
+std::string busy_note(const std::vector<Row>& rows);
+
 }  // namespace attnprof

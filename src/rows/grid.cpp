@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/text.hpp"
+
 namespace attnprof {
 
 namespace {
@@ -47,11 +49,16 @@ std::vector<size_t> choose_widths(const std::vector<GridColumn>& columns, const 
 /// The tail as lines of its own, indented.
 std::string lines_below(const GridRow& row, size_t limit, bool color) {
   constexpr size_t kIndent = 4;
-  std::string wrapped = wrap_to_width(row.tail, limit - kIndent, 0), lines;
-  for (size_t at = 0; at < wrapped.size();) {
-    const size_t end = wrapped.find('\n', at);
-    lines += std::string(kIndent, ' ') + painted(wrapped.substr(at, end - at), row.tail_paint, color) + "\n";
-    at = end + 1;
+  const size_t room = limit - kIndent;
+  const std::string wrapped = wrap_to_width(row.tail, room, 0);
+  std::string lines;
+  for (std::string_view line : split(wrapped, '\n')) {
+    while (!line.empty()) {
+      size_t end = display_width(line) <= room ? line.size() : room;  // of a word wider than that
+      while (end < line.size() && (static_cast<unsigned char>(line[end]) & 0xC0) == 0x80) --end;
+      lines += std::string(kIndent, ' ') + painted(line.substr(0, end), row.tail_paint, color) + "\n";
+      line.remove_prefix(end);
+    }
   }
   return lines;
 }

@@ -109,6 +109,7 @@ GridRow grid_row(R r, const ProblemLayout& layout, bool mixed_sources) {
   if (!r.ok()) {
     row.tail = std::string(to_string(r.status())) + (message.empty() ? "" : ": " + message);
     row.tail_paint = status_paint(r.status());
+    row.tail_wraps = true;  // the reason is all that there is of the row
   }
   return row;
 }

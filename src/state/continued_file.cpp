@@ -81,6 +81,13 @@ Finished drop_finished(std::vector<PlannedRow>& rows, const std::string& path, b
   std::erase_if(rows, [&](const PlannedRow& row) {
     const auto found = info.status_by_key.find(record_key(blank_record(row, device, run)));
     if (found == info.status_by_key.end()) return false;
+    if (row.status == Status::ok && found->second == to_string(Status::skipped)) {
+      throw UsageError(
+          fmt::format("cannot continue '{}': its row of {} {} was not run (written by `attnprof model` or "
+                      "`tune`); choose "
+                      "a new file",
+                      path, row.planned.impl, describe(row.planned.problem)));
+    }
     if (per_kernel && found->second == to_string(Status::ok)) {
       const std::vector<std::string> keys = kernel_keys(row, device, run);
       if (!std::all_of(keys.begin(), keys.end(), [&](const std::string& key) { return info.has(key); })) {

@@ -69,6 +69,18 @@ std::filesystem::path ceilings_file(const std::filesystem::path& folder, const C
   return folder / fmt::format("ceilings-{}.csv", content_hash(who));
 }
 
+namespace {
+
+/// Figures of a busy machine are used, for want of better ones, but said and not kept.
+void doubt(CeilingList& list, const CeilingIdentity& identity) {
+  const std::string doubts = implausible(list, identity.threads);
+  if (doubts.empty()) return;
+  list.message += fmt::format("{}the machine was busy, so these are not kept for other runs: {}",
+                              list.message.empty() ? "" : "; ", doubts);
+}
+
+}  // namespace
+
 CeilingReport device_ceilings(Device& device, const CeilingRequest& request, const Tell& announce,
                               const MeasureCeilings& measure) {
   const CeilingIdentity identity = ceiling_identity(device.info(), request.hostname, request.tool_version);
@@ -87,6 +99,7 @@ CeilingReport device_ceilings(Device& device, const CeilingRequest& request, con
   if (request.cached_only) return {identity, "", {}, std::nullopt};
   tell(announce, why);
   CeilingReport report{identity, utc_now(), measure(device, request.scope), std::nullopt};
+  doubt(report.list, identity);
   keep(report, path, request.warn);
   return report;
 }
@@ -95,12 +108,15 @@ CeilingReport better_ceilings(Device& device, const CeilingRequest& request, con
                               const MeasureCeilings& measure) {
   const CeilingIdentity identity = ceiling_identity(device.info(), request.hostname, request.tool_version);
   const std::filesystem::path path = cache_path(request, identity);
-  CeilingList best = best_of(known.list, measure(device, CeilingScope::rows));
+  const CeilingList again = measure(device, CeilingScope::rows);
+  CeilingList best = best_of(known.list, again);
+  best.message = again.message;
   // Another sweep may have found better ones meanwhile.
   if (const auto cached = path.empty() ? Lookup{} : look_up(path, identity, best.scope, request.warn);
       cached.report)
     best = best_of(best, cached.report->list);
   CeilingReport report{identity, utc_now(), std::move(best), std::nullopt};
+  doubt(report.list, identity);
   keep(report, path, request.warn);
   return report;
 }

@@ -1,9 +1,13 @@
 #include "state/tuned_files.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <set>
 
+#include "core/axis.hpp"
 #include "core/embedded_file.hpp"
 #include "core/file_io.hpp"
 #include "implementations.hpp"
@@ -65,6 +69,23 @@ std::vector<TunedEntry> load_tuned(const std::string& option) {
 std::vector<PlannedRow> plan_tuned(const std::vector<PlannedCase>& cases, const DeviceInfo& device,
                                    const std::string& option) {
   return plan(cases, device, find_implementation, load_tuned(option));
+}
+
+std::string users_tiles_note(const std::vector<PlannedRow>& rows, const std::vector<PlannedCase>& cases,
+                             const DeviceInfo& device, const std::string& option) {
+  const std::string file = users_tuned_file(option);
+  if (file.empty()) return "";
+  std::vector<TunedEntry> shipped = load_tuned(option);
+  std::erase_if(shipped, [](const TunedEntry& entry) { return entry.users; });
+  std::set<std::string> without;
+  for (const PlannedRow& row : plan(cases, device, find_implementation, shipped))
+    without.insert(identity(row.planned));
+  const auto theirs = std::count_if(rows.begin(), rows.end(), [&](const PlannedRow& row) {
+    return !without.contains(identity(row.planned));
+  });
+  if (theirs == 0) return "";
+  return fmt::format("tiles of {} of {} rows come from {}; --tuned none leaves that file out", theirs,
+                     rows.size(), file);
 }
 
 }  // namespace attnprof

@@ -26,4 +26,9 @@ std::vector<TunedEntry> load_tuned(const std::string& option);
 std::vector<PlannedRow> plan_tuned(const std::vector<PlannedCase>& cases, const DeviceInfo& device,
                                    const std::string& option);
 
+/// "tiles of 3 of 8 rows come from FILE": of `rows`, which plan_tuned() made of `cases`, those that the
+/// user's file gave another configuration than they would have without it. "" without any.
+std::string users_tiles_note(const std::vector<PlannedRow>& rows, const std::vector<PlannedCase>& cases,
+                             const DeviceInfo& device, const std::string& option);
+
 }  // namespace attnprof

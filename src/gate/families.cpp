@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <numeric>
 
@@ -87,6 +88,13 @@ double chance(const Movement& m) {
   return noise::upper_normal_tail(noise::t_to_z(m.beyond / m.sd, m.df));
 }
 
+/// What is left of all cases' movement when a family's is taken from its members.
+double movement_without(const Family& family, double shift, std::vector<double> shifts) {
+  for (const size_t i : family.members) shifts[i] -= shift;
+  return std::accumulate(shifts.begin(), shifts.end(), 0.0,
+                         [](double sum, double x) { return sum + std::abs(x); });
+}
+
 }  // namespace
 
 std::vector<Family> families_of(const std::vector<Row>& rows) {
@@ -122,13 +130,15 @@ std::vector<FamilyVerdict> slower_families(const std::vector<TimeCase>& cases,
   while (!left.empty()) {
     const double limit = alpha / static_cast<double>(left.size());
     auto best = left.end();
-    double least = limit;
+    double least = std::numeric_limits<double>::infinity();  // movement left unexplained
     Movement movement;
     for (auto at = left.begin(); at != left.end(); ++at) {
       const Movement m = movement_of(families[*at], shifts, cases, verdicts);
-      if (m.beyond <= std::log1p(m.threshold) || m.sd <= 0 || chance(m) > least) continue;
+      if (m.beyond <= std::log1p(m.threshold) || m.sd <= 0 || chance(m) > limit) continue;
+      const double unexplained = movement_without(families[*at], m.beyond, shifts);
+      if (unexplained >= least) continue;
       best = at;
-      least = chance(m);
+      least = unexplained;
       movement = m;
     }
     if (best == left.end()) return found;

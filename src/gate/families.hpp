@@ -30,7 +30,8 @@ struct FamilyVerdict {
   double detectable = 0;         ///< change, as a share, from which on it would have been found
 };
 
-/// The families that became slower, the clearest first.
+/// The families that became slower, the one that explains most of all movement first: an implementation, not
+/// one of its tiles.
 ///
 /// A family is slower when the median of its cases rose by more than half of their threshold *and* by more
 /// than noise explains, at `alpha` for all families together (Holm). The median: more than half of its cases

@@ -91,7 +91,7 @@ TEST_CASE("usage that makes no sense ends with 2 and one line", "[cli][compare]"
   refused("a.csv --why --copy-gbps 0", "0");
   refused("a.csv --allow-device-mismatch", "two files");
   refused("one.csv", "nothing to compare");
-  refused("one.csv other.csv", "the nearest rows differ in: seed 1 -> 7");
+  refused("one.csv other.csv", "the most similar rows differ in seed 1 -> 7");
   refused("a.csv -o /nonexistent/x", "/nonexistent/x");
 }
 
@@ -162,8 +162,7 @@ TEST_CASE("compare --why of two files says from which each row is, and why rows 
   put(folder.file("a.csv"), csv_of({kNaive, {}}));
   put(folder.file("b.csv"), csv_of({kNaive, {{"seed", "7"}}}));
   const std::string alone =
-      "1 row of a.csv and 1 row of b.csv have no partner in the other file; the nearest rows differ in: seed "
-      "1 -> 7";
+      "unmatched rows: 1 in a.csv, 1 in b.csv; the most similar rows differ in seed 1 -> 7";
   for (const char* format : {"table", "sentences", "markdown"}) {
     INFO(format);
     const Outcome o =

@@ -244,6 +244,44 @@ TEST_CASE("rows about one kernel of a launch are parts, not cases: they are neve
   CHECK(two.only_from.empty());
 }
 
+TEST_CASE("the geometric mean of an implementation with several tiles of one problem is one for each tile",
+          "[compare]") {
+  const auto tile = [](const char* impl, const char* m, const char* seqlen, double us) {
+    return Cells{{"impl", impl},
+                 {"tile_m", m},
+                 {"tile_n", "64"},
+                 {"seqlen_q", seqlen},
+                 {"time_us", std::to_string(us)},
+                 {"time_lo_us", ""},
+                 {"time_hi_us", ""}};
+  };
+  const auto of = [](const Comparison& c) {
+    std::vector<std::string> means;
+    for (const Mean& mean : geometric_means(c))
+      means.push_back(fmt::format("{} against {} {:.3g} {}", mean.impl, mean.reference, mean.time->ratio,
+                                  mean.time->pairs));
+    return means;
+  };
+  using Lines = std::vector<std::string>;
+  const RowFile file = file_of({tile("fused", "32", "1024", 100), tile("fused", "64", "1024", 200),
+                                tile("fused", "128", "1024", 400), tile("fused", "32", "2048", 100),
+                                tile("fused", "64", "2048", 200), tile("fused", "128", "2048", 400)});
+  CHECK(of(compare_within(file, "")) ==
+        Lines{"fused 64x64 against fused 0.5 2", "fused 128x64 against fused 0.25 2"});
+  CHECK(of(compare_files(file, file, false)).size() == 3);
+  // One tile for each problem: a choice that belongs to the implementation.
+  const RowFile tuned = file_of({tile("naive", "", "1024", 400), tile("fused", "32", "1024", 100),
+                                 tile("naive", "", "2048", 400), tile("fused", "64", "2048", 100)});
+  CHECK(of(compare_within(tuned, "")) == Lines{"fused against naive 4 2"});
+}
+
+TEST_CASE("a cell that says nan is shown as missing, with a note", "[compare]") {
+  const Comparison c =
+      compare_within(file_of({naive(), {{"hbm_read_bytes", "nan"}, {"l2_bytes", "-inf"}}}), "");
+  CHECK_FALSE(c.pairs[0].hbm_bytes.ratio);
+  CHECK(noted(c, "column 'hbm_read_bytes' says 'nan' (2 such cells in all); shown as missing"));
+}
+
 TEST_CASE("two files are matched by key, wherever a row stands", "[compare]") {
   const Comparison c = before_after(
       {naive(), {}, {{"impl", "cudnn"}}},
@@ -258,15 +296,14 @@ TEST_CASE("two files are matched by key, wherever a row stands", "[compare]") {
   REQUIRE(c.only_to.size() == 1);
   CHECK(c.only_to[0].text("impl") == "flash2");
   CHECK(unmatched_reason(c) == "impl cudnn -> flash2");
-  CHECK(
-      noted(c,
-            "1 row of before.csv and 1 row of after.csv have no partner in the other file; the nearest rows "
-            "differ in: impl cudnn -> flash2"));
+  CHECK(noted(c,
+              "unmatched rows: 1 in before.csv, 1 in after.csv; the most similar rows differ in impl cudnn "
+              "-> flash2"));
   const Comparison tiles =
       before_after({{{"seed", "3"}}, {{"seed", "4"}}, {}},
                    {{{"seed", "5"}, {"tile_m", "64"}}, {{"seed", "4"}, {"tile_m", "32"}}});
-  CHECK(noted(tiles, "3 rows of before.csv and 2 rows of after.csv have no partner"));
-  CHECK(noted(before_after({{}, naive()}, {{}}), "1 row of before.csv has no partner in the other file"));
+  CHECK(noted(tiles, "unmatched rows: 3 in before.csv, 2 in after.csv"));
+  CHECK(noted(before_after({{}, naive()}, {{}}), "unmatched rows: 1 in before.csv"));
   CHECK(unmatched_reason(before_after({{}, naive()}, {{{"seed", "2"}}, with(naive(), {{"seed", "3"}})})) ==
         "seed 1 -> 2 for one");
   const std::string table = comparison_table(c, {});

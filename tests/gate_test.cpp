@@ -186,8 +186,16 @@ TEST_CASE("a baseline of 0 divides nothing, and nothing prints as infinite", "[g
   CHECK_THROWS_AS(gate({{}}, {{{"time_us", "0"}}}), UsageError);
 }
 
-TEST_CASE("a figure that the baseline lacks is not judged, one that the new row lacks cannot be", "[gate]") {
-  CHECK(exit_of({{{"hbm_read_bytes", ""}}}, {{}}) == 0);
+TEST_CASE("a figure that one side lacks cannot be judged, and that is said", "[gate]") {
+  CHECK(exit_of({{{"hbm_read_bytes", ""}}}, {{}}) == 3);
+  CHECK(about(gate({{{"hbm_read_bytes", ""}}}, {{}}), "hbm_read_bytes").reason ==
+        "no data in the baseline; renew it with --update");
+  CHECK(exit_of({{{"hbm_read_bytes", ""}}}, {{{"hbm_read_bytes", ""}}}) == 0);
+  // A column that the baseline's version did not write was not promised.
+  std::vector<std::string> older = all_columns();
+  older.erase(std::find(older.begin(), older.end(), "executed_flops"));
+  const RowFile old = rows_of(parse_csv(csv_with_columns(older, {{}}), "old.csv"));
+  CHECK(exit_code(judge_rows({old}, {file_of({{}}, "new.csv")}, {})) == ExitCode::ok);
   CHECK(exit_of({{}}, {{{"hbm_read_bytes", ""}, {"counters_status", "permission"}}}) == 3);
   CHECK(about(gate({{}}, {{{"hbm_read_bytes", ""}, {"counters_status", "permission"}}}), "hbm_read_bytes")
             .reason.find("permission") != std::string::npos);
@@ -245,7 +253,8 @@ TEST_CASE("a case that was ok and is not any more is a regression; a wrong resul
 TEST_CASE("nothing is compared with a row that is not verified", "[gate]") {
   const GateReport report = gate({{{"rel_err", ""}}}, {time_cells(500)});
   CHECK(report.times == 0);
-  CHECK(exit_code(report) == ExitCode::ok);
+  CHECK(exit_code(report) == ExitCode::unavailable);
+  CHECK(about(report, "status").reason == "the baseline is not verified: no rel_err; renew it with --update");
 }
 
 TEST_CASE("missing cases fail, new ones warn, each as its policy says", "[gate]") {

@@ -44,6 +44,13 @@ size_t slower(const GateReport& report) {
                                            [](const Finding& f) { return f.fails(); }));
 }
 
+/// What a run of the same build should never be told: cases that fail, and families that moved.
+size_t complaints(const GateReport& report) {
+  return static_cast<size_t>(
+      std::count_if(report.findings.begin(), report.findings.end(),
+                    [](const Finding& f) { return f.fails() || f.subject == Subject::family; }));
+}
+
 /// Share of the slowed cases that gates of two runs each find: of every run against the next.
 double found(const std::vector<CsvTable>& runs, double slow_down) {
   size_t slow = 0, seen = 0;
@@ -68,9 +75,9 @@ TEST_CASE("no run of a build on an H200 fails against another, one or three of e
     for (size_t a = 0; a < runs.size(); ++a) {
       const auto run = [&](size_t i) { return runs[(a + i) % runs.size()]; };
       INFO(name << ", run " << a);
-      for (size_t b = 1; b < runs.size(); ++b) CHECK(slower(judge_rows({run(0)}, {run(b)}, {})) == 0);
-      CHECK(slower(judge_rows({run(1), run(2), run(3)}, {run(0)}, {})) == 0);
-      CHECK(slower(judge_rows({run(1), run(2), run(3)}, {run(4), run(5), run(6)}, {})) == 0);
+      for (size_t b = 1; b < runs.size(); ++b) CHECK(complaints(judge_rows({run(0)}, {run(b)}, {})) == 0);
+      CHECK(complaints(judge_rows({run(1), run(2), run(3)}, {run(0)}, {})) == 0);
+      CHECK(complaints(judge_rows({run(1), run(2), run(3)}, {run(4), run(5), run(6)}, {})) == 0);
     }
   }
 }

@@ -157,7 +157,7 @@ TEST_CASE("tables keep to the width and colour only on request", "[table]") {
   CHECK(results_of({}, {}) == "no rows\n");
   rows.insert(rows.begin(), row("naive", 2048, 4000, 90 * kMb));
   const std::string narrow = comparison_of(rows, {false, 60});
-  CHECK(has(narrow, "faster"));
+  CHECK(has(narrow, "speed-up"));
   CHECK(has(narrow, "fewer"));
   CHECK_FALSE(has(narrow, "workspace"));
   CHECK(has(narrow, "- no ratio"));

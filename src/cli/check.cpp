@@ -1,14 +1,13 @@
 // attnprof check: the gate for CI.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <iterator>
 #include <memory>
-#include <set>
 
+#include "cli/check_update.hpp"
 #include "cli/commands.hpp"
 #include "cli/say.hpp"
 #include "cli/typed.hpp"
@@ -28,7 +27,7 @@ struct CheckOptions {
   std::vector<std::string> only, fail, warn, ignore;
   bool allow_device_mismatch = false;
   bool annotations = false, all = false, update = false;
-  std::string markdown, junit;
+  std::string markdown, junit, anchor;
 };
 
 constexpr const char* kAbout =
@@ -43,7 +42,8 @@ constexpr const char* kFooter =
     "Exit codes: 4 a result failed verification; else 1 something fails; else 3 something could not be "
     "judged that should have been (another device or driver, counters refused); else 0. 2 for bad input.\n"
     "With --update: 0 the baseline was replaced, whatever changed, also its machine; 4 a result is not "
-    "verified, and nothing was replaced; 2 for bad input.\n"
+    "verified, and nothing was replaced; 2 for bad input; with --anchor also 1 slower than the anchor, 3 its "
+    "times cannot be compared, and nothing was replaced.\n"
     "Another machine: `--only bytes,flops,workspace,status` judges what does not depend on it.";
 
 void add_limits(Command& command, CheckOptions& o) {
@@ -70,13 +70,13 @@ void add_limits(Command& command, CheckOptions& o) {
 }
 
 void add_policies(Command& command, CheckOptions& o) {
-  command.group("Subjects: time, bytes, flops, workspace, status, missing, new");
+  command.group("Subjects: time, bytes, flops, workspace, status, missing, new, family");
   const auto list = [&command](const char* name, std::vector<std::string>& value, const char* help) {
     command.option(name, value, help).type_name("LIST").delimiter(',').one_at_a_time();
   };
   list("--only", o.only, "Judge only these of time, bytes, flops, workspace, status");
-  list("--fail", o.fail, "A change for the worse fails (default: all but new)");
-  list("--warn", o.warn, "It is reported only (default: new)");
+  list("--fail", o.fail, "A change for the worse fails (default: all but new and family)");
+  list("--warn", o.warn, "It is reported only (default: new, family)");
   list("--ignore", o.ignore, "It is not looked at");
 }
 
@@ -93,6 +93,12 @@ void add_outputs(Command& command, CheckOptions& o) {
       "--update", o.update,
       "Print what changed, then replace the baseline by the new file (each by its own, in order) and exit "
       "with 0, whatever changed; with 4, and nothing replaced, when a result is not verified");
+  command
+      .option(
+          "--anchor", o.anchor,
+          "With --update: an older baseline; refuses an update that is slower than it beyond the limits, so "
+          "that many small steps do not add up. Made from the baseline when it is not there yet")
+      .type_name("FILE");
 }
 
 GateOptions gate_options(const CheckOptions& o) {
@@ -120,8 +126,8 @@ GateOptions gate_options(const CheckOptions& o) {
   std::vector<Subject> asked;
   for (const std::string& name : o.only) {
     asked.push_back(parse_subject(name));
-    if (asked.back() == Subject::missing || asked.back() == Subject::added)
-      throw UsageError(fmt::format("--only: '{}' is no quantity; --ignore {} turns it off", name, name));
+    if (asked.back() == Subject::missing || asked.back() == Subject::added || asked.back() == Subject::family)
+      throw UsageError(fmt::format("--only: '{}' is not a quantity; --ignore {} turns it off", name, name));
   }
   for (const Subject s :
        {Subject::time, Subject::bytes, Subject::flops, Subject::workspace, Subject::status}) {
@@ -145,10 +151,18 @@ void validate(const CheckOptions& o) {
     throw UsageError(fmt::format("--update replaces each baseline by one new file; {} and {} were given",
                                  o.baselines.size(), o.news.size()));
   }
+  if (!o.anchor.empty() && !o.update)
+    throw UsageError("--anchor needs --update; to gate against it, give it as --baseline");
+  for (const auto* files : {&o.baselines, &o.news}) {
+    for (const std::string& file : *files) {
+      if (!o.anchor.empty() && same_file(o.anchor, file))
+        throw UsageError(fmt::format("--anchor: '{}' is also the baseline or the new file", file));
+    }
+  }
   for (const std::string& baseline : o.baselines) {
     for (const std::string& file : o.news) {
       if (o.update && same_file(baseline, file))
-        throw UsageError(fmt::format("--update: '{}' is baseline and new file both", file));
+        throw UsageError(fmt::format("--update: '{}' is both baseline and new file", file));
     }
   }
   for (const auto* files : {&o.baselines, &o.news}) {
@@ -191,56 +205,6 @@ void print(const GateReport& report, const CheckOptions& o) {
   if (!o.junit.empty()) OutputFile(o.junit, false).write(gate_junit(report));
 }
 
-std::set<std::string> device_names(const RowFile& file) {
-  std::set<std::string> names;
-  for (const Row& row : file.rows) names.insert(device_text(row.device()));
-  return names;
-}
-
-/// A baseline of several machines would lose the rows of those that the new file lacks. One of another
-/// machine altogether is replaced: that is a move.
-void refuse_losing_devices(const RowFile& baseline, const RowFile& replacement) {
-  const std::set<std::string> before = device_names(baseline), after = device_names(replacement);
-  std::vector<std::string> lost;
-  std::set_difference(before.begin(), before.end(), after.begin(), after.end(), std::back_inserter(lost));
-  if (lost.empty() || lost.size() == before.size()) return;
-  throw UsageError(fmt::format(
-      "--update: '{}' also holds rows of {}, which '{}' lacks; give a file with all of them (attnprof merge)",
-      baseline.file, fmt::join(lost, " and "), replacement.file));
-}
-
-/// Replaces each baseline by its new file, all of them or none. `baselines`: those that are there. What had
-/// changed is no matter of its exit code.
-int update(const CheckOptions& o, const std::vector<RowFile>& baselines, const std::vector<RowFile>& news) {
-  for (const RowFile& file : news) {
-    if (file.torn_last_row)
-      throw UsageError(
-          fmt::format("--update: the last line of '{}' was cut off; measure it again", file.file));
-    for (const Row& row : file.rows) {
-      if (!row.kernel().empty() || row.verified() || row.status() == Status::skipped ||
-          row.status() == Status::unsupported || row.status() == Status::oom) {
-        continue;
-      }
-      say("--update: not done: {}: {} is {}", row.where(), row.label(), row.why_unverified());
-      return static_cast<int>(ExitCode::verification);
-    }
-    if (std::none_of(file.rows.begin(), file.rows.end(), [](const Row& row) { return row.verified(); })) {
-      say("--update: not done: '{}' has no verified row", file.file);
-      return static_cast<int>(ExitCode::verification);
-    }
-  }
-  for (size_t i = 0; i < news.size(); ++i) {
-    for (const RowFile& baseline : baselines) {
-      if (baseline.file == o.baselines[i]) refuse_losing_devices(baseline, news[i]);
-    }
-  }
-  for (size_t i = 0; i < news.size(); ++i) {
-    replace_file(o.baselines[i], read_whole_file(o.news[i]));
-    say("{} now holds the {} rows of {}", o.baselines[i], news[i].rows.size(), o.news[i]);
-  }
-  return 0;
-}
-
 /// Neither a quantity that was compared, or should have been, nor a case whose absence fails.
 bool judged_nothing(const GateReport& report) {
   return std::none_of(report.findings.begin(), report.findings.end(), [](const Finding& f) {
@@ -254,7 +218,8 @@ int run_check(const CheckOptions& o) {
   const GateOptions gate = gate_options(o);
   const std::vector<RowFile> news = read_all(o.news);
   const std::vector<RowFile> baselines = read_all(o.update ? existing(o.baselines) : o.baselines);
-  if (baselines.empty()) return update(o, baselines, news);
+  const BaselineUpdate update{o.baselines, o.news, o.anchor};
+  if (baselines.empty()) return update_baselines(update, baselines, news, gate);
   try {
     const GateReport report = judge_rows(baselines, news, gate);
     if (!o.update && judged_nothing(report)) {
@@ -266,11 +231,12 @@ int run_check(const CheckOptions& o) {
     }
     print(report, o);
     if (!o.update) return static_cast<int>(exit_code(report));
+    if (report.times > 0) say("times against the replaced baseline: {}", drift_text(report));
   } catch (const UnavailableError& e) {
     if (!o.update) throw;
     say("{}", e.what());  // a baseline from a new machine is a reason to update
   }
-  return update(o, baselines, news);
+  return update_baselines(update, baselines, news, gate);
 }
 
 }  // namespace
@@ -281,7 +247,7 @@ void add_check(CommandLine& line) {
   command.footer(kFooter);
   command
       .option("--baseline", options->baselines,
-              "CSV to hold against; several times: repeats of the same build")
+              "CSV to compare with; several times: repeats of the same build")
       .required()
       .one_at_a_time()
       .type_name("FILE");

@@ -43,7 +43,7 @@ void check(const CompareOptions& o) {
     throw UsageError("both files are '-': standard input can be read once only");
   if (o.files.size() == 2 && !o.reference.empty())
     throw UsageError(
-        "--reference is for one file: between two, rows are held against the same case of the first");
+        "--reference is for one file: between two, each row is compared with the same case of the first");
   if (o.files.size() == 1 && o.allow_device_mismatch)
     throw UsageError("--allow-device-mismatch needs two files");
   if (!o.why && (o.ceilings.copy_gbps || o.ceilings.matrix_tflops || o.ceilings.exp_gops))
@@ -68,7 +68,7 @@ void check(const CompareOptions& o) {
                                        c.from_name, c.to_name, devices));
   }
   throw UsageError(fmt::format("no row of {} is a case of {}{}", c.to_name, c.from_name,
-                               differing.empty() ? "" : "; the nearest rows differ in: " + differing));
+                               differing.empty() ? "" : "; the most similar rows differ in " + differing));
 }
 
 std::string table_text(const Comparison& c, const std::vector<Explained>& explained,
@@ -134,8 +134,7 @@ int run_compare(const CompareOptions& o) {
 
 void add_compare(CommandLine& line) {
   auto o = std::make_shared<CompareOptions>();
-  Command& command = line.add(
-      "compare", "Hold the implementations of a CSV against a reference, or one CSV against another");
+  Command& command = line.add("compare", "Compare implementations, or two files");
   command.footer(kFooter);
   command
       .option("files", o->files, "FILE: its implementations; BEFORE AFTER: one against the other; - is stdin")
@@ -144,7 +143,7 @@ void add_compare(CommandLine& line) {
       .type_name("FILE [FILE2]");
   command
       .option("--reference", o->reference,
-              "Implementation, or one with its tile (\"flash2 128x48\"), that the others are held against "
+              "Implementation, or one with its tile (\"flash2 128x48\"), that the others are compared with "
               "(default: naive where there is one, else the first)")
       .type_name("IMPL");
   command.option("--format", o->format, "table, sentences, markdown, csv or json")

@@ -77,6 +77,12 @@ void require_known(const RowFile& file, const std::string& reference) {
 void note_file(Comparison& c, const RowFile& file) {
   if (file.torn_last_row)
     c.notes.push_back(fmt::format("{}: the last line was cut off and is left out", file.file));
+  if (!file.not_numbers.empty()) {
+    const NotANumber& first = file.not_numbers.front();
+    c.notes.push_back(fmt::format(
+        "{}:{}: column '{}' says '{}'{}; shown as missing", file.file, first.line, first.column, first.cell,
+        file.not_numbers.size() == 1 ? "" : fmt::format(" ({} such cells in all)", file.not_numbers.size())));
+  }
   if (file.repeats > 0) {
     c.notes.push_back(fmt::format("{}: {} left out: the row with the median time stands for repeats",
                                   file.file, number_of(file.repeats, "row")));
@@ -118,17 +124,16 @@ void note_conditions(Comparison& c) {
 }
 
 /// Rows that have no partner, and why: in every format, since a row that is not there is not missed.
-void note_alone(Comparison& c) {
-  const auto alone = [](const std::vector<Row>& rows, const std::string& file) {
-    return fmt::format("{} of {}", number_of(rows.size(), "row"), file);
+void note_unmatched(Comparison& c) {
+  const auto count = [](const std::vector<Row>& rows, const std::string& file) {
+    return fmt::format("{} in {}", rows.size(), file);
   };
   if (c.only_from.empty() && c.only_to.empty()) return;
-  std::string text = c.only_from.empty() ? "" : alone(c.only_from, c.from_name);
-  if (!c.only_to.empty()) text += (text.empty() ? "" : " and ") + alone(c.only_to, c.to_name);
-  const bool one = c.only_from.size() + c.only_to.size() == 1;
+  std::string text = c.only_from.empty() ? "" : count(c.only_from, c.from_name);
+  if (!c.only_to.empty()) text += (text.empty() ? "" : ", ") + count(c.only_to, c.to_name);
   const std::string differing = unmatched_reason(c);
-  c.notes.push_back(fmt::format("{} {} no partner in the other file{}", text, one ? "has" : "have",
-                                differing.empty() ? "" : "; the nearest rows differ in: " + differing));
+  c.notes.push_back(fmt::format("unmatched rows: {}{}", text,
+                                differing.empty() ? "" : "; the most similar rows differ in " + differing));
 }
 
 std::vector<Row> cases_of(const RowFile& file) {
@@ -189,7 +194,7 @@ Comparison compare_files(const RowFile& before, const RowFile& after, bool allow
   for (size_t i = 0; i < from.size(); ++i) {
     if (!paired[i]) c.only_from.push_back(from[i]);
   }
-  note_alone(c);
+  note_unmatched(c);
   note_file(c, before);
   note_file(c, after);
   note_conditions(c);

@@ -53,8 +53,8 @@ Comparison compare_within(const RowFile& file, const std::string& reference);
 /// Rows of `after` against those of `before` with the same key.
 Comparison compare_files(const RowFile& before, const RowFile& after, bool allow_device_mismatch);
 
-/// Geometric means of the ratios of one implementation: the mean that does not depend on which side is on
-/// top.
+/// Geometric means of the ratios of one implementation, or of each of its tiles ("fused 64x64") where a
+/// problem has several: the mean that does not depend on which side is on top.
 struct Mean {
   std::string impl, reference;
   struct Of {

@@ -129,7 +129,7 @@ std::string grid(const Comparison& c, const TableStyle& style) {
       c.two_files ? "impl" : (layout.one_reference ? layout.reference : c.from_name) + " ->";
   for (const GridColumn& column : std::vector<GridColumn>{{first, false, 0},
                                                           {"time", true, 0},
-                                                          {"faster", true, 0},
+                                                          {"speed-up", true, 0},
                                                           {"change", true, 1},
                                                           {"95%", true, 5},
                                                           {"HBM bytes", true, 2},

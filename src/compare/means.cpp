@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "compare/comparison.hpp"
 #include "rows/matching.hpp"
@@ -45,12 +46,32 @@ std::string changes_in(const std::vector<std::string_view>& names, const Row& fr
   return text;
 }
 
+/// Implementations with several rows of one problem: each tile is a comparison of its own, and the mean over
+/// them would depend on how many tiles somebody chose to measure. Where tiles only differ from problem to
+/// problem, they are one implementation's choice.
+std::set<std::string> with_several_tiles(const Comparison& comparison) {
+  std::set<std::string> several;
+  std::set<std::string> seen;
+  for (const Pair& pair : comparison.pairs) {
+    const std::string impl(pair.to.text("impl"));
+    const RowDevice device = pair.to.device();
+    if (!seen.insert(fmt::format("{}\x1f{}{}\x1f{}", impl, pair.to.problem_key(), device.name, device.uuid))
+             .second)
+      several.insert(impl);
+    // The reference is a row of its own when it is another tile of the same implementation.
+    if (!comparison.two_files && pair.from.text("impl") == pair.to.text("impl")) several.insert(impl);
+  }
+  return several;
+}
+
 }  // namespace
 
 std::vector<Mean> geometric_means(const Comparison& comparison) {
+  const std::set<std::string> several = with_several_tiles(comparison);
   std::vector<Sums> all;
   for (const Pair& pair : comparison.pairs) {
-    const std::string impl(pair.to.text("impl"));
+    std::string impl(pair.to.text("impl"));
+    if (several.count(impl) > 0) impl = pair.to.impl_label();
     const std::string reference =
         comparison.two_files ? comparison.from_name : std::string(pair.from.text("impl"));
     auto at = std::find_if(all.begin(), all.end(),

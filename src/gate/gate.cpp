@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <set>
+#include <utility>
 
-#include "core/stats.hpp"
 #include "gate/cases.hpp"
+#include "gate/figures.hpp"
+#include "gate/gate_counts.hpp"
 #include "gate/gate_times.hpp"
-#include "rows/derived.hpp"
 #include "rows/human.hpp"
 #include "rows/matching.hpp"
 
@@ -15,37 +18,7 @@ namespace attnprof {
 
 namespace {
 
-/// What another process and the counters themselves add to a measured count of bytes: 74 and 166 kB beyond
-/// the model were seen in launches that move 2.4 GB (docs/results/h200.csv).
-constexpr double kMeasuredSlackBytes = 256 * 1024;
 constexpr size_t kHintsAtMost = 20;  ///< looking for the nearest row of each of a million would take long
-
-struct Quantity {
-  std::string_view column;
-  Subject subject;
-  bool measured;  ///< by counters, on a GPU; where bytes are counted they are exact
-};
-constexpr Quantity kCounts[] = {
-    {"hbm_read_bytes", Subject::bytes, true},       {"hbm_write_bytes", Subject::bytes, true},
-    {"tensor_flops", Subject::flops, true},         {"fp32_flops", Subject::flops, true},
-    {"executed_flops", Subject::flops, false},      {"exp_count", Subject::flops, false},
-    {"workspace_bytes", Subject::workspace, false},
-};
-
-std::string percent(double share) {
-  return three_digits(100 * share) + "%";
-}
-
-/// Values of a column on one side; empty when any row lacks it.
-std::vector<double> values(const std::vector<Row>& rows, std::string_view column) {
-  std::vector<double> result;
-  for (const Row& row : rows) {
-    const auto value = row.number(column);
-    if (!value) return {};
-    result.push_back(*value);
-  }
-  return result;
-}
 
 /// The same machine, but for what a time depends on.
 enum class Machine { same, board_or_driver, model };
@@ -57,9 +30,13 @@ Machine machines_of(const Row& a, const Row& b) {
 
 class Gate {
  public:
-  explicit Gate(const GateOptions& options) : options_(options) {}
+  Gate(const GateOptions& options, const std::vector<RowFile>& baselines, const std::vector<RowFile>& news)
+      : options_(options), baselines_(baselines), news_(news) {}
 
-  GateReport judge(const Matching& matching) {
+  GateReport judge() {
+    const Matching matching = match_cases(baselines_, news_);
+    for (const RowFile& file : baselines_) not_numbers(file, "baseline");
+    for (const RowFile& file : news_) not_numbers(file, "new");
     const std::vector<MatchedCase>& cases = matching.cases;
     report_.warnings = matching.warnings;
     std::vector<Row> unmatched;
@@ -77,7 +54,7 @@ class Gate {
       }
     }
     for (const Row& row : matching.of_absent_devices) right({row});
-    judge_timed(timed_, options_.alpha, report_);
+    judge_timed(timed_, options_.alpha, options_.thresholds.of_all().of(Subject::family), report_);
     return std::move(report_);
   }
 
@@ -96,13 +73,41 @@ class Gate {
   }
   bool looked_at(Subject subject) const { return limits_.of(subject) != Policy::ignore; }
 
+  /// Cells that say nan or inf, in whatever row: never good, and never the same as "no data".
+  void not_numbers(const RowFile& file, std::string_view side) {
+    for (const NotANumber& cell : file.not_numbers) {
+      const auto row = std::find_if(file.rows.begin(), file.rows.end(),
+                                    [&cell](const Row& r) { return r.line() == cell.line; });
+      if (row == file.rows.end()) continue;
+      limits_ = options_.thresholds.of(*row);
+      damaged_.emplace(row->where(), cell.column);
+      const bool unverified = side == "new" && tells_verified(cell.column);
+      const Subject subject = subject_of(cell.column);
+      if (!unverified && !looked_at(subject)) continue;
+      Finding& f = add(*row, subject, cell.column, unverified ? Outcome::regression : Outcome::refused);
+      f.verification = unverified;
+      f.reason = fmt::format("'{}' in the {} row is not a number: {}:{}, column '{}'", cell.cell, side,
+                             file.file, cell.line, cell.column);
+    }
+  }
+  /// Whether that was said of a row of the case already.
+  bool damaged(const MatchedCase& c, std::string_view column) const {
+    const auto is = [&](const Row& row) { return damaged_.count({row.where(), std::string(column)}) > 0; };
+    return std::any_of(c.before.begin(), c.before.end(), is) ||
+           std::any_of(c.after.begin(), c.after.end(), is);
+  }
+
   /// A case without a baseline still has a right answer; false when one of its rows does not give it.
   bool right(const std::vector<Row>& repeats) {
     limits_ = options_.thresholds.of(repeats.front());
-    const auto bad = std::find_if(repeats.begin(), repeats.end(), wrong);
+    const auto unverified = [](const Row& r) { return r.ok() && !r.verified(); };
+    auto bad = std::find_if(repeats.begin(), repeats.end(), wrong);
+    const bool is_wrong = bad != repeats.end();
+    if (!is_wrong && looked_at(Subject::status))
+      bad = std::find_if(repeats.begin(), repeats.end(), unverified);
     if (bad == repeats.end()) return true;
     Finding& f = add(*bad, Subject::status, "status", Outcome::regression);
-    f.verification = true;
+    f.verification = is_wrong;
     f.after = to_string(bad->status());
     f.reason = bad->ok() ? bad->why_unverified() : std::string(bad->text("message"));
     return false;
@@ -142,13 +147,18 @@ class Gate {
       const Row& old_row = was_good ? c.before.front() : *before;
       const Row& new_row = is_good ? c.after.front() : *after;
       Outcome outcome = Outcome::same;
-      if (is_wrong || (was_good && !is_good)) outcome = Outcome::regression;
-      if (!was_good && is_good) outcome = Outcome::improvement;
+      // Measured, and not verified: no better for having been so before.
+      const bool unverified = !is_good && new_row.ok();
+      if (is_wrong || unverified || (was_good && !is_good)) outcome = Outcome::regression;
+      if (!was_good && is_good) outcome = old_row.ok() ? Outcome::refused : Outcome::improvement;
       Finding& f = add(new_row, Subject::status, "status", outcome);
       f.verification = is_wrong;
       f.before = to_string(old_row.status());
       f.after = to_string(new_row.status());
       if (!is_good) f.reason = new_row.ok() ? new_row.why_unverified() : std::string(new_row.text("message"));
+      if (outcome == Outcome::refused)
+        f.reason =
+            fmt::format("the baseline is not verified: {}; renew it with --update", old_row.why_unverified());
     }
     return was_good && is_good;
   }
@@ -169,11 +179,15 @@ class Gate {
     }
     if (options_.allow_device_mismatch) machine = Machine::same;
     time(c, machine, difference);
-    for (const Quantity& quantity : kCounts) count(c, quantity, machine, difference);
+    counts(c, machine, difference);
+    for (const OneSided& lone : one_sided(c, baselines_)) {
+      if (!looked_at(lone.figure.subject) || damaged(c, lone.figure.column)) continue;
+      add(c.after.front(), lone.figure.subject, lone.figure.column, Outcome::refused).reason = lone.reason;
+    }
   }
 
   void time(const MatchedCase& c, Machine machine, const std::string& difference) {
-    if (!looked_at(Subject::time)) return;
+    if (!looked_at(Subject::time) || damaged(c, "time_us")) return;
     const auto not_timed = why_not_timed(c, machine == Machine::same ? "" : difference);
     if (!not_timed) timed_.push_back(timed_finding(c, limits_, report_.findings.size()));
     Finding& f =
@@ -181,62 +195,24 @@ class Gate {
     if (not_timed) f.reason = not_timed->reason;
   }
 
-  void count(const MatchedCase& c, const Quantity& quantity, Machine machine, const std::string& difference) {
-    if (!looked_at(quantity.subject)) return;
-    const std::vector<double> before = values(c.before, quantity.column),
-                              after = values(c.after, quantity.column);
-    if (before.empty()) return;  // nothing was promised
-    const Row& row = c.after.front();
-    const bool bytes = quantity.subject == Subject::bytes;
-    const std::string_view source = c.before.front().text("bytes_source");
-    const bool measured = quantity.measured && !(bytes && source == "counted");
-    const auto from_cache = [](const Row& r) { return served_by_cache(r) == true; };
-    const auto other = [&](const Row& r) { return bytes && r.text("bytes_source") != source; };
-    std::string refusal;
-    if (after.empty()) {
-      const std::string_view why = row.text("counters_status");
-      refusal = why.empty() || why == "ok" ? "the new row lacks it"
-                                           : fmt::format("the new row lacks it (counters: {})", why);
-    } else if (std::any_of(c.before.begin(), c.before.end(), other) ||
-               std::any_of(c.after.begin(), c.after.end(), other)) {
-      refusal = "counted bytes cannot be compared with measured ones";
-    } else if (measured && machine == Machine::model) {
-      refusal = difference;
-    } else if (bytes && std::any_of(c.after.begin(), c.after.end(), from_cache) &&
-               std::none_of(c.before.begin(), c.before.end(), from_cache)) {
-      refusal = "less than half of the compulsory bytes: a cache served the new row, or its count is wrong";
-    } else if (quantity.subject == Subject::flops && *std::min_element(after.begin(), after.end()) == 0 &&
-               *std::min_element(before.begin(), before.end()) > 0) {
-      refusal = "0 in the new row: nothing was counted";
+  void counts(const MatchedCase& c, Machine machine, const std::string& difference) {
+    for (const Count& count : kCounts) {
+      if (!looked_at(count.subject) || damaged(c, count.column)) continue;
+      const std::optional<CountVerdict> verdict =
+          judge_count_of(c, count, limits_, machine == Machine::model ? difference : "");
+      if (!verdict) continue;
+      Finding& f = add(c.after.front(), count.subject, count.column, verdict->outcome);
+      f.before = verdict->before;
+      f.after = verdict->after;
+      f.change = verdict->change;
+      f.reason = verdict->reason;
     }
-    if (!refusal.empty()) {
-      add(row, quantity.subject, quantity.column, Outcome::refused).reason = refusal;
-      return;
-    }
-    CountRule rule;
-    if (measured) rule.threshold = (bytes ? limits_.bytes_pct : limits_.flops_pct) / 100;
-    if (quantity.subject == Subject::workspace) rule.threshold = limits_.workspace_pct / 100;
-    if (measured && bytes) rule.slack = kMeasuredSlackBytes;
-    const CountChange change = judge_count(before, after, rule);
-    Finding& f = add(row, quantity.subject, quantity.column,
-                     change == CountChange::more    ? Outcome::regression
-                     : change == CountChange::fewer ? Outcome::improvement
-                                                    : Outcome::same);
-    describe(f, before, after, rule, measured);
-  }
-
-  static void describe(Finding& f, const std::vector<double>& before, const std::vector<double>& after,
-                       const CountRule& rule, bool measured) {
-    const double from = measured ? stats::median(before) : *std::max_element(before.begin(), before.end());
-    const double to = measured ? stats::median(after) : *std::max_element(after.begin(), after.end());
-    f.before = fmt::format("{:.0f}", from);
-    f.after = fmt::format("{:.0f}", to);
-    f.change = measured && from > 0 ? signed_percent(to / from - 1) : fmt::format("{:+.0f}", to - from);
-    f.reason = rule.threshold > 0 ? fmt::format("counts from {} on", percent(rule.threshold)) : "exact";
   }
 
   const GateOptions& options_;
+  const std::vector<RowFile>&baselines_, &news_;
   Limits limits_;
+  std::set<std::pair<std::string, std::string>> damaged_;  ///< row and column of cells that say nan or inf
   GateReport report_;
   std::vector<std::string> differences_;
   std::vector<TimedFinding> timed_;
@@ -253,7 +229,7 @@ std::string file_names(const std::vector<RowFile>& files) {
 
 GateReport judge_rows(const std::vector<RowFile>& baselines, const std::vector<RowFile>& news,
                       const GateOptions& options) {
-  GateReport report = Gate(options).judge(match_cases(baselines, news));
+  GateReport report = Gate(options, baselines, news).judge();
   report.baseline = file_names(baselines);
   report.current = file_names(news);
   std::vector<const RowFile*> all;

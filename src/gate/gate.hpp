@@ -49,6 +49,9 @@ struct GateReport {
   // Slow-down, as a share, from which on a case is called slower: in half of the cases, and in every one.
   double detectable_median = 0;
   double detectable_worst = 0;
+  // How far the times moved, as shares.
+  double change_median = 0;
+  double change_worst = 0;
 };
 
 struct GateOptions {

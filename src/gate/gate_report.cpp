@@ -15,13 +15,13 @@ namespace attnprof {
 std::string verdict_word(const GateReport& report) {
   switch (exit_code(report)) {
     case ExitCode::ok:
-      return "holds";
+      return "PASS";
     case ExitCode::regression:
-      return "regression";
+      return "FAIL";
     case ExitCode::verification:
-      return "verification failed";
+      return "FAIL (wrong result)";
     default:
-      return "cannot judge";
+      return "NOT JUDGED";
   }
 }
 
@@ -31,15 +31,15 @@ namespace {
 std::string sensitivity(const GateReport& report) {
   if (report.times == 0) return "";
   const auto percent = [](double share) {
-    return share < 10 ? "+" + three_digits(100 * share) + "%" : std::string("more than 1000%");
+    return share < 10 ? three_digits(100 * share) + "%" : std::string("1000%");
   };
   const std::string half = percent(report.detectable_median), noisiest = percent(report.detectable_worst);
-  std::string text = fmt::format("times count as slower from {} on", half);
-  if (half != noisiest) text += fmt::format(" in half of the cases, from {} in the noisiest", noisiest);
-  const char* source = report.noise_source == NoiseSource::repeats   ? "from the repeats"
-                       : report.noise_source == NoiseSource::scatter ? "from the scatter of the cases"
-                                                                     : "assumed";
-  return text + fmt::format(", at {}% noise of one run, {}", three_digits(100 * report.noise), source);
+  std::string text = fmt::format("detects slow-downs above {}", half);
+  if (half != noisiest) text += fmt::format(" in half of the cases, above {} in the noisiest", noisiest);
+  const std::string noise = three_digits(100 * report.noise) + "% run-to-run noise";
+  if (report.noise_source == NoiseSource::assumed) return text + fmt::format(" (assuming {})", noise);
+  return text + fmt::format(" ({}, from the {})", noise,
+                            report.noise_source == NoiseSource::repeats ? "repeats" : "scatter of the cases");
 }
 
 std::string change_text(const Finding& f) {
@@ -121,7 +121,7 @@ void append(std::vector<Line>& lines, const std::vector<const Finding*>& finding
 std::string totals_line(const GateReport& report) {
   size_t judged = 0;
   for (const Finding& f : report.findings)
-    judged += f.subject != Subject::missing && f.subject != Subject::added &&
+    judged += f.subject != Subject::missing && f.subject != Subject::added && f.subject != Subject::family &&
               f.outcome != Outcome::unjudged && f.outcome != Outcome::refused;
   const SortedFindings sorted = sort_findings(report);
   std::string text =

@@ -7,7 +7,7 @@
 
 namespace attnprof {
 
-/// "holds", "regression", "verification failed", "cannot judge": what the exit code says.
+/// "PASS", "FAIL", "FAIL (wrong result)", "NOT JUDGED": what the exit code says.
 std::string verdict_word(const GateReport& report);
 
 /// One line: the verdict, how much was judged, and how small a slow-down would have been seen.

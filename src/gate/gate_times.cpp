@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/stats.hpp"
+#include "gate/families.hpp"
 #include "rows/derived.hpp"
 #include "rows/human.hpp"
 
@@ -40,7 +41,7 @@ void describe(Finding& f, const TimedFinding& timed, const TimeVerdict& verdict)
   f.before = human_time_us(median_us(timed.times.before));
   f.after = human_time_us(median_us(timed.times.after));
   f.change = signed_percent(verdict.ratio - 1);
-  f.reason = fmt::format("counts from {}% on", three_digits(100 * verdict.detectable));
+  f.reason = fmt::format("threshold {}%", three_digits(100 * verdict.detectable));
   switch (verdict.change) {
     case TimeChange::none:
       return;
@@ -96,10 +97,41 @@ TimedFinding timed_finding(const MatchedCase& c, const Limits& limits, size_t fi
         fmt::format("; {} -> {}", from.empty() ? "no library" : from, to.empty() ? "none" : to);
   }
   timed.finding = finding;
+  timed.row = c.after.front();
   return timed;
 }
 
-void judge_timed(const std::vector<TimedFinding>& timed, double alpha, GateReport& report) {
+namespace {
+
+/// Families that moved together, each a finding of its own: every one of its cases may be within its limit.
+void add_families(const std::vector<TimedFinding>& timed, const std::vector<TimeCase>& cases,
+                  const std::vector<TimeVerdict>& verdicts, double alpha, Policy policy, GateReport& report) {
+  std::vector<Row> rows;
+  for (const TimedFinding& t : timed) rows.push_back(t.row);
+  const std::vector<Family> families = families_of(rows);
+  for (const FamilyVerdict& moved : slower_families(cases, verdicts, families, alpha)) {
+    const Family& family = families[moved.family];
+    const Row& first = rows[family.members.front()];
+    Finding f;
+    f.subject = Subject::family;
+    f.quantity = "family";
+    f.label = fmt::format("all {} cases{}{}", family.members.size(), family.name.empty() ? "" : " with ",
+                          family.name);
+    f.file = first.file();
+    f.line = first.line();
+    f.outcome = Outcome::regression;
+    f.policy = policy;
+    f.change = signed_percent(moved.change);
+    f.reason = "median of their times";
+    if (moved.others) f.reason += fmt::format(", the other cases {}", signed_percent(*moved.others));
+    f.reason += fmt::format("; threshold {}%", three_digits(100 * moved.detectable));
+    report.findings.push_back(std::move(f));
+  }
+}
+
+}  // namespace
+
+void judge_timed(const std::vector<TimedFinding>& timed, double alpha, Policy families, GateReport& report) {
   std::vector<TimeCase> cases;
   size_t throttled = 0;
   for (const TimedFinding& t : timed) {
@@ -115,17 +147,21 @@ void judge_timed(const std::vector<TimedFinding>& timed, double alpha, GateRepor
         throttled, cases.size()));
   }
   const TimeJudgement judgement = judge_times(cases, alpha);
-  std::vector<double> detectable;
+  std::vector<double> detectable, changes;
   for (size_t i = 0; i < timed.size(); ++i) {
     describe(report.findings[timed[i].finding], timed[i], judgement.verdicts[i]);
     detectable.push_back(judgement.verdicts[i].detectable);
+    changes.push_back(judgement.verdicts[i].ratio - 1);
   }
+  if (families != Policy::ignore) add_families(timed, cases, judgement.verdicts, alpha, families, report);
   report.times = timed.size();
   report.noise_source = judgement.source;
   report.noise = judgement.noise;
   if (detectable.empty()) return;
   report.detectable_median = stats::median(detectable);
   report.detectable_worst = *std::max_element(detectable.begin(), detectable.end());
+  report.change_median = stats::median(changes);
+  report.change_worst = *std::max_element(changes.begin(), changes.end());
 }
 
 }  // namespace attnprof

@@ -23,12 +23,14 @@ struct TimedFinding {
   TimeCase times;
   std::string library_change;  ///< "; cuDNN 9.14.0 -> cuDNN 9.19.0": a usual cause; "" for the same
   size_t finding = 0;          ///< index in GateReport::findings
+  Row row;                     ///< of the new build
 };
 /// Limits as they hold for the case.
 TimedFinding timed_finding(const MatchedCase& c, const Limits& limits, size_t finding);
 
-/// Judges them together and writes the verdicts, and how much could be seen, into the report.
-void judge_timed(const std::vector<TimedFinding>& timed, double alpha, GateReport& report);
+/// Judges them together and writes the verdicts, and how much could be seen, into the report. `families`:
+/// what a family that moved together does.
+void judge_timed(const std::vector<TimedFinding>& timed, double alpha, Policy families, GateReport& report);
 
 /// "+4.6%", "+0.012%".
 std::string signed_percent(double share);

@@ -175,9 +175,12 @@ TimeJudgement judge_times(const std::vector<TimeCase>& cases, double alpha) {
     p_faster.push_back(tail(all[i].allowance - all[i].change));
     p_plain.push_back(tail(all[i].change));
     sds.push_back(noise[i].sd);
+    const double more_than_expected = std::max(noise[i].sd / all[i].expected_sd, 1.0);
+    const double between_runs = std::max(cases[i].rule.noise, typical_sd) * more_than_expected;
     judgement.verdicts.push_back(
         {TimeChange::none, std::exp(all[i].change),
-         std::max(cases[i].rule.threshold, std::expm1(noise::z_to_t(first_z, noise[i].df) * sd))});
+         std::max(cases[i].rule.threshold, std::expm1(noise::z_to_t(first_z, noise[i].df) * sd)),
+         all[i].change - all[i].allowance, sd, between_runs * std::sqrt(all[i].share), noise[i].df});
   }
   judgement.noise = stats::median(sds);
   const std::vector<bool> slower = noise::holm(p_slower, alpha), faster = noise::holm(p_faster, alpha),

@@ -41,6 +41,12 @@ struct TimeVerdict {
   double ratio = 1;  ///< after over before: medians over the runs
   double detectable =
       0;  ///< slow-down, as a share, from which on this case is called slower when it is alone
+
+  // For what is judged over the cases together (gate/families.hpp).
+  double shift = 0;     ///< logarithm of the ratio, beyond what the clock explains
+  double shift_sd = 0;  ///< its standard deviation
+  double run_sd = 0;    ///< the part of it that all cases of a run may share: what is assumed between runs
+  double df = 0;        ///< degrees of freedom of its tails
 };
 
 /// Where the noise between runs came from.

@@ -11,8 +11,8 @@
 namespace attnprof {
 
 std::string_view to_string(Subject subject) {
-  constexpr std::array<std::string_view, 7> kNames{"time",   "bytes",   "flops", "workspace",
-                                                   "status", "missing", "new"};
+  constexpr std::array<std::string_view, 8> kNames{"time",   "bytes",   "flops", "workspace",
+                                                   "status", "missing", "new",   "family"};
   return kNames[static_cast<size_t>(subject)];
 }
 
@@ -61,6 +61,12 @@ Limits Thresholds::of(const Row& row) const {
   for (const Override& o : overrides) {
     if (o.matches(row)) o.changes.apply_to(limits);
   }
+  final_word.apply_to(limits);
+  return limits;
+}
+
+Limits Thresholds::of_all() const {
+  Limits limits = global;
   final_word.apply_to(limits);
   return limits;
 }

@@ -13,10 +13,10 @@
 namespace attnprof {
 
 /// What is compared with the baseline, each with a policy of its own.
-enum class Subject { time, bytes, flops, workspace, status, missing, added };
+enum class Subject { time, bytes, flops, workspace, status, missing, added, family };
 constexpr std::array kSubjects{Subject::time,   Subject::bytes,   Subject::flops, Subject::workspace,
-                               Subject::status, Subject::missing, Subject::added};
-std::string_view to_string(Subject subject);  ///< "time", ..., "missing", "new"
+                               Subject::status, Subject::missing, Subject::added, Subject::family};
+std::string_view to_string(Subject subject);  ///< "time", ..., "missing", "new", "family"
 /// Throws UsageError naming the subjects.
 Subject parse_subject(std::string_view text);
 
@@ -41,7 +41,7 @@ struct Limits {
   double flops_pct = 1;      ///< of measured FLOPs; counted and modelled ones are exact
   double workspace_pct = 0;  ///< exact
   std::array<Policy, kSubjects.size()> policy{Policy::fail, Policy::fail, Policy::fail, Policy::fail,
-                                              Policy::fail, Policy::fail, Policy::warn};
+                                              Policy::fail, Policy::fail, Policy::warn, Policy::warn};
   Policy& of(Subject s) { return policy[static_cast<size_t>(s)]; }
   Policy of(Subject s) const { return policy[static_cast<size_t>(s)]; }
 };
@@ -82,6 +82,7 @@ struct Thresholds {
   LimitChanges final_word;
   std::optional<double> alpha;
   Limits of(const Row& row) const;
+  Limits of_all() const;  ///< for what is judged over the cases together
 };
 
 /// A sentence for each override that matches no row of `files`: it is there for a case, so its axes are

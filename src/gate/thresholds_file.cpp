@@ -107,6 +107,8 @@ class Reader {
       if (table == nullptr) file_.fail(entry, "is a list of tables: write [[override]]");
       Override o;
       for (const TomlNode& item : table->entries) {
+        if (item.key == to_string(Subject::family))
+          file_.fail(item, "holds for all cases together; put it above the first [[override]]");
         if (limit(item, o.changes)) continue;
         if (std::find(axes.begin(), axes.end(), item.key) == axes.end()) {
           if (item.key == "alpha")

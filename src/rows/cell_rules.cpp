@@ -121,12 +121,19 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
 }
 
-/// The words that tools write for a number that is not there.
-bool means_missing(std::string_view text) {
+std::string word_without_sign(std::string_view text) {
   if (!text.empty() && (text.front() == '-' || text.front() == '+')) text.remove_prefix(1);
   std::string low;
   for (const char c : text) low += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return one_of(low, {"", "nan", "inf", "infinity", "na", "n/a", "null", "none"});
+  return low;
+}
+/// What arithmetic gives when it went wrong.
+bool not_a_number(std::string_view text) {
+  return one_of(word_without_sign(trimmed(text)), {"nan", "inf", "infinity"});
+}
+/// The words that tools write for a number that is not there.
+bool means_missing(std::string_view text) {
+  return not_a_number(text) || one_of(word_without_sign(text), {"", "na", "n/a", "null", "none"});
 }
 
 std::string listed(const Words& words) {
@@ -274,7 +281,8 @@ void check_header_and_size(const CsvTable& table) {
   }
 }
 
-void check_and_normalise(CsvTable& table) {
+std::vector<NotANumber> check_and_normalise(CsvTable& table) {
+  std::vector<NotANumber> not_numbers;
   std::vector<Rule> rules;
   for (const std::string& name : table.header) rules.push_back(rule_for(name));
   const size_t status = table.column("status");
@@ -295,13 +303,18 @@ void check_and_normalise(CsvTable& table) {
              fmt::format("'{}', this version reads {}{}", cells[schema], kSchemaVersion,
                          newer ? "; a newer attnprof wrote it" : ""));
     }
+    const bool is_ok = cells[status] == to_string(Status::ok);
     for (size_t i = 0; i < cells.size(); ++i) {
-      const std::string wrong = complaint(cells[i], rules[i], cells[status] == to_string(Status::ok));
+      const bool numeric = rules[i].kind != Kind::text && rules[i].kind != Kind::word;
+      if (numeric && is_ok && not_a_number(cells[i]))
+        not_numbers.push_back({table.row_lines[row], table.header[i], cells[i]});
+      const std::string wrong = complaint(cells[i], rules[i], is_ok);
       if (!wrong.empty()) refuse(table, row, table.header[i], wrong);
-      if (rules[i].kind != Kind::text && rules[i].kind != Kind::word) unify_whole(cells[i]);
+      if (numeric) unify_whole(cells[i]);
     }
-    cross.check(row, cells[status] == to_string(Status::ok));
+    cross.check(row, is_ok);
   }
+  return not_numbers;
 }
 
 }  // namespace attnprof

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "rows/csv.hpp"
+#include "rows/rows.hpp"
 
 namespace attnprof {
 
@@ -18,8 +19,8 @@ const std::vector<std::string_view>& required_columns();
 void check_header_and_size(const CsvTable& table);
 
 /// Checks every cell of the columns that are known and writes numbers in one form: blanks around them go, and
-/// what stands for "missing" (nan, inf, NA, null) becomes an empty cell. Throws UsageError
-/// "FILE:LINE: column 'x': ...".
-void check_and_normalise(CsvTable& table);
+/// what stands for "missing" (nan, inf, NA, null) becomes an empty cell. Returns those of ok
+/// rows that said nan or inf. Throws UsageError "FILE:LINE: column 'x': ...".
+std::vector<NotANumber> check_and_normalise(CsvTable& table);
 
 }  // namespace attnprof

@@ -94,8 +94,8 @@ void settle(RowFile& file, Duplicates duplicates) {
 
 RowFile rows_of(CsvTable table, Duplicates duplicates) {
   check_header_and_size(table);
-  check_and_normalise(table);
-  RowFile file{table.file, table.header, {}, 0, table.torn_last_row};
+  std::vector<NotANumber> not_numbers = check_and_normalise(table);
+  RowFile file{table.file, table.header, {}, 0, table.torn_last_row, std::move(not_numbers)};
   const auto header = std::make_shared<const RowHeader>(table.file, std::move(table.header));
   for (size_t i = 0; i < table.rows.size(); ++i) {
     file.rows.emplace_back(header, std::make_shared<const std::vector<std::string>>(std::move(table.rows[i])),

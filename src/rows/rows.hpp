@@ -17,12 +17,20 @@ enum class Duplicates {
   keep,    ///< all of them
 };
 
+/// A figure of a row of status ok that says "nan" or "inf". It reads as empty, but it is not: something was
+/// computed, and is wrong.
+struct NotANumber {
+  int64_t line = 0;  ///< of the row
+  std::string column, cell;
+};
+
 struct RowFile {
   std::string file;
   std::vector<std::string> header;
   std::vector<Row> rows;       ///< in the order of the file; with Duplicates::median, of first appearance
   size_t repeats = 0;          ///< rows that Duplicates::median left out
   bool torn_last_row = false;  ///< the last line may be cut and is not among the rows: worth a warning
+  std::vector<NotANumber> not_numbers{};  ///< worth a warning, too; `check` refuses them
 };
 
 /// Checks every cell of the columns known to this version; others are kept as text, and what says nan or inf

@@ -1,0 +1,36 @@
+// The cells that the gate relies on, and whether a row has them. Inside src/gate.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gate/cases.hpp"
+#include "gate/thresholds.hpp"
+
+namespace attnprof {
+
+/// A column that holds a figure of a row: what it belongs to.
+struct Figure {
+  std::string_view column;
+  Subject subject;
+};
+const std::vector<Figure>& figures();
+/// `status` for columns that are not figures.
+Subject subject_of(std::string_view column);
+/// Figures by which a result counts as verified.
+bool tells_verified(std::string_view column);
+
+/// A figure that one side of a case has, and the other does not.
+struct OneSided {
+  Figure figure;
+  std::string reason;  ///< "no data in the baseline; renew it with --update"
+};
+/// Those that no other rule of the gate looks at, and counts that the baseline has an empty cell for. What
+/// the baseline has no column for was not promised: an older version wrote it.
+std::vector<OneSided> one_sided(const MatchedCase& c, const std::vector<RowFile>& baselines);
+
+/// Why the new rows lack a figure that the baseline has.
+std::string why_lacking(const Row& row);
+
+}  // namespace attnprof

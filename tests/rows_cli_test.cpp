@@ -126,7 +126,7 @@ TEST_CASE("a baseline that a spreadsheet saved has the cases of the new file", "
                     saved = f.rows("saved.csv", {{{"scale", "0.088388348"}}});
   const Outcome check = run_program("check --baseline " + saved + " " + own);
   CHECK(check.exit_code == 0);
-  CHECK(has(check.out, "holds: 1 case"));
+  CHECK(has(check.out, "PASS: 1 case"));
   CHECK(run_program("compare " + saved + " " + own).exit_code == 0);
   CHECK(run_program("merge " + saved + " " + own + " -o " + f.folder.file("one.csv")).exit_code == 0);
   CHECK(lines(slurp(f.folder.file("one.csv"))) == 2);

@@ -1,4 +1,4 @@
-// The numbers that src/gpu/api/cudnn_api.hpp declares by hand are those of cuDNN's header, where there is one.
+// The numbers that src/gpu/api/cudnn_api.hpp declares by hand are those of cuDNN's header, if installed.
 #include "catch.hpp"
 
 #if __has_include(<cudnn.h>)

@@ -116,7 +116,7 @@ AxisItem parse_joined(const Typed& typed, const std::vector<const Axis*>& parts,
     if (value < parts[i]->least) fail(fmt::format("has a side below {}", parts[i]->least));
     if (static_cast<double>(value) > parts[i]->most)
       fail(fmt::format("has a side above {:.0f}", parts[i]->most));
-    values.push_back(value);
+    values.emplace_back(value);
   }
   return values;
 }
@@ -139,9 +139,9 @@ std::vector<Cell> parse_item(const Typed& typed, const Axis& axis, std::string_v
   const int64_t least = axis.kind == AxisKind::size ? std::max<int64_t>(1, axis.least) : axis.least;
   std::vector<Cell> values;
   if (item.find(':') == std::string_view::npos) {
-    values.push_back(parse_count(typed, item, least));
+    values.emplace_back(parse_count(typed, item, least));
   } else {
-    for (const int64_t value : parse_range(typed, item, least)) values.push_back(value);
+    for (const int64_t value : parse_range(typed, item, least)) values.emplace_back(value);
   }
   for (const Cell& value : values) {
     if (static_cast<double>(std::get<int64_t>(value)) > axis.most)

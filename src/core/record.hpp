@@ -1,4 +1,4 @@
-// Everything known about one measured case. row_of() (rows/row.hpp) turns it into cells; nowhere else knows columns.
+// Everything known about one measured case; row_of() (rows/row.hpp) turns it into cells.
 #pragma once
 
 #include <cstdint>

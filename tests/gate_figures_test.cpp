@@ -93,6 +93,25 @@ TEST_CASE("a row without an error is not verified, whatever it was before", "[ga
   CHECK(exit_code(judge_rows({ref}, {now}, {})) == ExitCode::regression);
 }
 
+TEST_CASE("a looser tolerance than the baseline's is not taken for verified", "[gate]") {
+  Cells loose = with("tolerance", "1");
+  loose["rel_err"] = "0.9";
+  CHECK(gate(full_row(), loose).code == 3);
+  CHECK(gate(full_row(), with("tolerance", "0.011")).code == 0);
+}
+
+TEST_CASE("fewer FLOPs or exponentials than the scores need are a wrong count", "[gate]") {
+  Cells before = full_row();
+  before["model_flops"] = "2000000";
+  for (const char* column : {"executed_flops", "exp_count"}) {
+    CAPTURE(column);
+    Cells after = before;
+    after[column] = "5";
+    CHECK(gate(before, after).code == 3);
+    CHECK(gate(after, after).code == 0);  // as before
+  }
+}
+
 TEST_CASE("no bytes, or far fewer than must be moved, are a wrong count and not an improvement", "[gate]") {
   CHECK(gate(full_row(), with("hbm_write_bytes", "0")).code == 3);
   CHECK(gate(full_row(), with("hbm_write_bytes", "400000")).code == 3);

@@ -21,7 +21,7 @@ Record row(int64_t plan_row, const char* shard = "") {
   r.planned.impl = "naive";
   r.planned.problem = {.seqlen_q = 64 * plan_row, .seqlen_kv = 64 * plan_row, .head_dim = 80};
   r.device.name = "EPYC, 2 cores";
-  r.time = TimeStats{10.5 * static_cast<double>(plan_row), 10, 11, 9, 12, 20, 3, true, false};
+  r.time = TimeStats{10.5 * static_cast<double>(plan_row), 10, 110, 9, 120, 20, 3, true, false};
   r.plan_row = plan_row;
   r.conditions.plan = "p1";
   r.conditions.plan_rows = 6;
@@ -86,7 +86,7 @@ TEST_CASE("a row that is in two files is there once when its cells are equal", "
   CHECK(merged.repeated == 1);
   // A spreadsheet drops trailing zeros and digits of fractions that are part of the key.
   std::string text = slurp(b);
-  text.replace(text.find(",21,10,11,"), 10, ",21.0,10.00,11,");
+  text.replace(text.find(",21,10,110,"), 11, ",21.0,10.00,110,");
   CHECK(merge({a, files.text("b.csv", text)}).repeated == 1);
 }
 
@@ -196,6 +196,7 @@ TEST_CASE("files that cannot be merged are refused with file, line and column", 
             "bad.csv:2: column 'plan_row': '7' is not in the plan, which has 6 rows"));
   CHECK(has(refusal(with("p1,1,6,", "p1,1,,")),
             "bad.csv:2: column 'plan_rows': '' is not a whole number from 1"));
+  CHECK(has(refusal(with(",fwd,", ",sideways,")), "bad.csv:2: column 'pass': 'sideways'"));
   CHECK(has(refusal(with("naive", "other")), "nothing was thrown"));
   std::string other = good;
   other.replace(other.find("naive"), 5, "other").replace(other.find("p1,1,6,"), 7, "p1,1,8,");

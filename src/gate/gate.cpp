@@ -135,6 +135,12 @@ class Gate {
     return row.status() == Status::verify_failed || (row.ok() && error && tolerance && *error > *tolerance);
   }
 
+  /// A tolerance follows from the problem: another rounding of it may double it, no more.
+  static bool has_looser_tolerance(const Row& before, const Row& after) {
+    const auto then = before.number("tolerance"), now = after.number("tolerance");
+    return then && now && *now > 2 * *then;
+  }
+
   /// Whether figures may be compared.
   bool statuses(const MatchedCase& c) {
     const auto bad = [](const Row& r) { return !r.verified(); };
@@ -151,14 +157,20 @@ class Gate {
       const bool unverified = !is_good && new_row.ok();
       if (is_wrong || unverified || (was_good && !is_good)) outcome = Outcome::regression;
       if (!was_good && is_good) outcome = old_row.ok() ? Outcome::refused : Outcome::improvement;
+      const bool looser = was_good && is_good && has_looser_tolerance(old_row, new_row);
+      if (looser) outcome = Outcome::refused;
       Finding& f = add(new_row, Subject::status, "status", outcome);
       f.verification = is_wrong;
       f.before = to_string(old_row.status());
       f.after = to_string(new_row.status());
       if (!is_good) f.reason = new_row.ok() ? new_row.why_unverified() : std::string(new_row.text("message"));
-      if (outcome == Outcome::refused)
+      if (looser) {
+        f.reason = fmt::format("verified against a tolerance of {}, in the baseline it is {}",
+                               new_row.text("tolerance"), old_row.text("tolerance"));
+      } else if (outcome == Outcome::refused) {
         f.reason =
             fmt::format("the baseline is not verified: {}; renew it with --update", old_row.why_unverified());
+      }
     }
     return was_good && is_good;
   }

@@ -43,6 +43,14 @@ bool below_compulsory(const Row& row, std::string_view column) {
   return value && least && *value < *least / 2;
 }
 
+/// Whether less than half of the products, or of the exponentials, that the unmasked scores need was counted.
+bool below_needed(const Row& row, std::string_view column) {
+  const auto value = row.number(column), flops = row.number("model_flops"), width = row.number("head_dim");
+  if (!value || !flops || !width) return false;
+  if (column == "executed_flops") return *value < *flops / 2;
+  return column == "exp_count" && *value < *flops / (4 * *width) / 2;  // 4 FLOPs a score and column, forward
+}
+
 /// Why a count is wrong, whatever its limit: nothing was counted, or far less than the problem needs, where
 /// the baseline has more. "" when it may be right.
 std::string wrong_count(const MatchedCase& c, const Count& count, const Values& before, const Values& after,
@@ -54,6 +62,9 @@ std::string wrong_count(const MatchedCase& c, const Count& count, const Values& 
       ((any(c.after, served) && !any(c.before, served)) || (any(c.after, below) && !any(c.before, below)))) {
     return "less than half of the compulsory bytes: a cache served the new row, or its count is wrong";
   }
+  const auto short_of = [&count](const Row& row) { return below_needed(row, count.column); };
+  if (any(c.after, short_of) && !any(c.before, short_of))
+    return "less than half of what the unmasked scores need: the count is wrong";
   const bool counted_before = *std::min_element(before.begin(), before.end()) > slack;
   if (counted_before && *std::min_element(after.begin(), after.end()) == 0)
     return "0 in the new row: nothing was counted";

@@ -11,6 +11,7 @@
 #include "core/error.hpp"
 #include "core/file_io.hpp"
 #include "measure/shard.hpp"
+#include "rows/cell_rules.hpp"
 #include "rows/existing_csv.hpp"
 #include "rows/table_row.hpp"
 
@@ -150,6 +151,11 @@ CsvTable read_rows_to_merge(const std::string& name) {
     const TableRow row(*table, i);
     if (row.text("schema") != expected)
       row.refuse("schema", "is not the schema that this version reads, " + expected);
+  }
+  if (!table->rows.empty()) {   // a shard may have measured nothing yet
+    CsvTable checked = *table;  // what stays is what was written
+    check_header_and_size(checked);
+    check_and_normalise(checked);
   }
   return std::move(*table);
 }

@@ -51,7 +51,9 @@ TEST_CASE("the key of a row is the one that resume uses", "[rows]") {
 }
 
 TEST_CASE("every measured file in docs/results is accepted, and its rows are verified", "[rows]") {
-  for (const char* name : {"h200.csv", "h200-fused.csv", "h200-ladder.csv", "cpu-2core.csv"}) {
+  for (const char* name :
+       {"h200.csv", "h200-fused.csv", "h200-ladder.csv", "cpu-2core.csv", "before-after/h200-before-1.csv",
+        "before-after/h200-before-2.csv", "before-after/h200-after-1.csv", "before-after/h200-after-2.csv"}) {
     INFO(name);
     const RowFile file = read_rows(results_file(name));
     CHECK(file.rows.size() >= 20);

@@ -86,7 +86,7 @@ TEST_CASE("what cannot be parsed ends with 2 and names the help to read", "[cli]
   }
 }
 
-TEST_CASE("--verbose says where an error was raised", "[cli]") {
+TEST_CASE("With --verbose, the program says where an error was raised", "[cli]") {
   const Outcome o = run({"--verbose", "trace", "--tile", "0"});
   CHECK(o.exit_code == 2);
   CHECK(has(o.err, "raised at "));

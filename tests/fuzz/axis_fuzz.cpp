@@ -34,19 +34,23 @@ void parse(unsigned char which, std::string_view text) {
       return;
     }
     case 2:
-      return check_values(parse_causal_axis(text), 2);
     case 3:
-      return check_values(parse_dtype_axis(text), 3);
-    case 4: {
-      const auto tiles = parse_tile_axis(text);
-      check_values(tiles, text.size());
-      for (const auto& [m, n] : tiles)
-        require((m == 0) == (n == 0) && m >= 0 && m <= 1 << 20 && n >= 0 && n <= 1 << 20);
+    case 4:
+    case 5: {
+      constexpr const char* kOptions[]{"causal", "dtype", "tile", "window"};
+      const char* option = kOptions[which % 7 - 2];
+      const auto items = parse_axis(option, text);
+      check_values(items, kMost);
+      for (const AxisItem& item : items) {
+        require(item.size() == (std::string_view(option) == "tile" ? 2 : 1));
+        for (const Cell& cell : item) {
+          const int64_t* number = std::get_if<int64_t>(&cell);
+          require(number == nullptr || *number >= 0);
+          require(item.size() == 1 || (number != nullptr && *number <= 1 << 20));
+        }
+      }
       return;
     }
-    case 5:
-      for (const int64_t window : parse_window_axis(text)) require(window >= 0);
-      return;
     default: {
       const Shard shard = parse_shard(text);
       require(shard.index >= 1 && shard.index <= shard.count && shard.count <= kMaxShards);

@@ -1,4 +1,4 @@
-"""A CSV as the program wrote it, read unchanged by pandas, DuckDB and csvkit: the lines that the README shows. Run by
+"""A CSV as the program wrote it, read unchanged by pandas, DuckDB and csvkit: the lines that docs/csv.md shows. Run by
 scripts/test."""
 
 import os
@@ -90,7 +90,7 @@ def test_both_see_the_same_values_as_the_text(rows):
                 assert duck[i][j] == table.at[i, column] == float(cells[column])
 
 
-# As the README has them.
+# As docs/csv.md has them.
 LINES = [
     r"""python3 -c "import pandas; print(pandas.read_csv('rows.csv').pivot_table('time_us', 'seqlen_q', 'impl', 'min'))" """,
     r"""python3 -c "import duckdb; duckdb.sql('select impl, seqlen_q, min(time_us) from \'rows.csv\' group by all order by all').show()" """,

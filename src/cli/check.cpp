@@ -126,12 +126,11 @@ GateOptions gate_options(const CheckOptions& o) {
   std::vector<Subject> asked;
   for (const std::string& name : o.only) {
     asked.push_back(parse_subject(name));
-    if (asked.back() == Subject::missing || asked.back() == Subject::added || asked.back() == Subject::family)
+    if (!is_quantity(asked.back()))
       throw UsageError(fmt::format("--only: '{}' is not a quantity; --ignore {} turns it off", name, name));
   }
-  for (const Subject s :
-       {Subject::time, Subject::bytes, Subject::flops, Subject::workspace, Subject::status}) {
-    if (std::find(asked.begin(), asked.end(), s) == asked.end())
+  for (const Subject s : kSubjects) {
+    if (is_quantity(s) && std::find(asked.begin(), asked.end(), s) == asked.end())
       policy[static_cast<size_t>(s)] = Policy::ignore;
   }
   return gate;

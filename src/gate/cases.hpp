@@ -1,6 +1,7 @@
 // Which rows of two builds are the same case. Inside src/gate.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,15 @@ namespace attnprof {
 struct MatchedCase {
   std::vector<Row> before, after;
 };
+
+template <class Predicate>
+bool any_row(const std::vector<Row>& rows, Predicate&& is) {
+  return std::any_of(rows.begin(), rows.end(), is);
+}
+template <class Predicate>
+bool every_row(const std::vector<Row>& rows, Predicate&& is) {
+  return std::all_of(rows.begin(), rows.end(), is);
+}
 
 struct Matching {
   std::vector<MatchedCase> cases;      ///< in the order of their first appearance, baselines first

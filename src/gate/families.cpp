@@ -7,6 +7,7 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <numbers>
 #include <numeric>
 
 #include "core/stats.hpp"
@@ -16,8 +17,6 @@
 namespace attnprof {
 
 namespace {
-
-constexpr double kPi = 3.14159265358979323846;
 
 template <class Get>
 double median_of(const std::vector<size_t>& members, Get&& get) {
@@ -48,7 +47,7 @@ Centre centre_of(const std::vector<size_t>& members, const std::vector<double>& 
   double expected = 0;
   for (const size_t i : members) expected += verdicts[i].shift_sd * verdicts[i].shift_sd;
   const auto count = static_cast<double>(members.size());
-  centre.variance = kPi / 2 / count * std::max(spread * spread, expected / count);
+  centre.variance = std::numbers::pi / 2 / count * std::max(spread * spread, expected / count);
   return centre;
 }
 

@@ -14,12 +14,11 @@ namespace attnprof {
 struct Figure {
   std::string_view column;
   Subject subject;
+  bool own_rule = false;  ///< a rule of its own says what happens when it is missing
+  bool verifies = false;  ///< a result counts as verified by it
 };
 const std::vector<Figure>& figures();
-/// `status` for columns that are not figures.
-Subject subject_of(std::string_view column);
-/// Figures by which a result counts as verified.
-bool tells_verified(std::string_view column);
+const Figure* find_figure(std::string_view column);  ///< null for columns that are not figures
 
 /// A figure that one side of a case has, and the other does not.
 struct OneSided {
@@ -28,7 +27,7 @@ struct OneSided {
 };
 /// Those that no other rule of the gate looks at, and counts that the baseline has an empty cell for. What
 /// the baseline has no column for was not promised: an older version wrote it.
-std::vector<OneSided> one_sided(const MatchedCase& c, const std::vector<RowFile>& baselines);
+std::vector<OneSided> one_sided(const MatchedCase& c);
 
 /// Why the new rows lack a figure that the baseline has.
 std::string why_lacking(const Row& row);

@@ -23,11 +23,6 @@ constexpr size_t kHintsAtMost = 20;  ///< looking for the nearest row of each of
 /// The same machine, but for what a time depends on.
 enum class Machine { same, board_or_driver, model };
 
-Machine machines_of(const Row& a, const Row& b) {
-  if (a.text("device_name") != b.text("device_name")) return Machine::model;
-  return machine_difference(a, b).empty() ? Machine::same : Machine::board_or_driver;
-}
-
 class Gate {
  public:
   Gate(const GateOptions& options, const std::vector<RowFile>& baselines, const std::vector<RowFile>& news)
@@ -81,8 +76,9 @@ class Gate {
       if (row == file.rows.end()) continue;
       limits_ = options_.thresholds.of(*row);
       damaged_.emplace(row->where(), cell.column);
-      const bool unverified = side == "new" && tells_verified(cell.column);
-      const Subject subject = subject_of(cell.column);
+      const Figure* figure = find_figure(cell.column);
+      const bool unverified = side == "new" && figure != nullptr && figure->verifies;
+      const Subject subject = figure != nullptr ? figure->subject : Subject::status;
       if (!unverified && !looked_at(subject)) continue;
       Finding& f = add(*row, subject, cell.column, unverified ? Outcome::regression : Outcome::refused);
       f.verification = unverified;
@@ -93,8 +89,7 @@ class Gate {
   /// Whether that was said of a row of the case already.
   bool damaged(const MatchedCase& c, std::string_view column) const {
     const auto is = [&](const Row& row) { return damaged_.count({row.where(), std::string(column)}) > 0; };
-    return std::any_of(c.before.begin(), c.before.end(), is) ||
-           std::any_of(c.after.begin(), c.after.end(), is);
+    return any_row(c.before, is) || any_row(c.after, is);
   }
 
   /// A case without a baseline still has a right answer; false when one of its rows does not give it.
@@ -178,8 +173,13 @@ class Gate {
   void both(const MatchedCase& c) {
     limits_ = options_.thresholds.of(c.after.front());
     if (!statuses(c)) return;
-    Machine machine = machines_of(c.before.front(), c.after.front());
-    const std::string difference = machine_difference(c.before.front(), c.after.front());
+    const Row &old_row = c.before.front(), &new_row = c.after.front();
+    const std::string difference = machine_difference(old_row, new_row);
+    Machine machine = Machine::same;
+    if (!difference.empty()) {
+      const bool one_model = old_row.text("device_name") == new_row.text("device_name");
+      machine = one_model ? Machine::board_or_driver : Machine::model;
+    }
     if (machine != Machine::same &&
         std::find(differences_.begin(), differences_.end(), difference) == differences_.end()) {
       differences_.push_back(difference);
@@ -192,7 +192,7 @@ class Gate {
     if (options_.allow_device_mismatch) machine = Machine::same;
     time(c, machine, difference);
     counts(c, machine, difference);
-    for (const OneSided& lone : one_sided(c, baselines_)) {
+    for (const OneSided& lone : one_sided(c)) {
       if (!looked_at(lone.figure.subject) || damaged(c, lone.figure.column)) continue;
       add(c.after.front(), lone.figure.subject, lone.figure.column, Outcome::refused).reason = lone.reason;
     }

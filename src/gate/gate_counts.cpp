@@ -32,23 +32,14 @@ Values values(const std::vector<Row>& rows, std::string_view column) {
   return result;
 }
 
-template <class Predicate>
-bool any(const std::vector<Row>& rows, Predicate&& is) {
-  return std::any_of(rows.begin(), rows.end(), is);
-}
-
-/// Whether less than half of what any algorithm must move in this direction was counted.
-bool below_compulsory(const Row& row, std::string_view column) {
-  const auto value = row.number(column), least = row.number(fmt::format("min_{}", column));
-  return value && least && *value < *least / 2;
-}
-
-/// Whether less than half of the products, or of the exponentials, that the unmasked scores need was counted.
-bool below_needed(const Row& row, std::string_view column) {
-  const auto value = row.number(column), flops = row.number("model_flops"), width = row.number("head_dim");
-  if (!value || !flops || !width) return false;
-  if (column == "executed_flops") return *value < *flops / 2;
-  return column == "exp_count" && *value < *flops / (4 * *width) / 2;  // 4 FLOPs a score and column, forward
+/// The least of a count that any algorithm needs; nothing when that is not known.
+std::optional<double> least_of(const Row& row, const Count& count) {
+  if (count.subject == Subject::bytes) return row.number(fmt::format("min_{}", count.column));
+  const auto flops = row.number("model_flops"), width = row.number("head_dim");
+  if (!flops || !width) return std::nullopt;
+  if (count.column == "executed_flops") return flops;
+  if (count.column == "exp_count") return *flops / (4 * *width);  // 4 FLOPs a score and column, forward
+  return std::nullopt;
 }
 
 /// Why a count is wrong, whatever its limit: nothing was counted, or far less than the problem needs, where
@@ -56,15 +47,17 @@ bool below_needed(const Row& row, std::string_view column) {
 std::string wrong_count(const MatchedCase& c, const Count& count, const Values& before, const Values& after,
                         double slack) {
   if (count.subject == Subject::workspace) return "";
-  const auto served = [](const Row& row) { return served_by_cache(row) == true; };
-  const auto below = [&count](const Row& row) { return below_compulsory(row, count.column); };
-  if (count.subject == Subject::bytes &&
-      ((any(c.after, served) && !any(c.before, served)) || (any(c.after, below) && !any(c.before, below)))) {
-    return "less than half of the compulsory bytes: a cache served the new row, or its count is wrong";
-  }
-  const auto short_of = [&count](const Row& row) { return below_needed(row, count.column); };
-  if (any(c.after, short_of) && !any(c.before, short_of))
+  const auto newly = [&c](auto&& is) { return any_row(c.after, is) && !any_row(c.before, is); };
+  const bool is_short = newly([&count](const Row& row) {
+    const auto value = row.number(count.column), least = least_of(row, count);
+    return value && least && *value < *least / 2;
+  });
+  if (count.subject == Subject::bytes) {
+    if (is_short || newly([](const Row& row) { return served_by_cache(row) == true; }))
+      return "less than half of the compulsory bytes: a cache served the new row, or its count is wrong";
+  } else if (is_short) {
     return "less than half of what the unmasked scores need: the count is wrong";
+  }
   const bool counted_before = *std::min_element(before.begin(), before.end()) > slack;
   if (counted_before && *std::min_element(after.begin(), after.end()) == 0)
     return "0 in the new row: nothing was counted";
@@ -96,7 +89,7 @@ std::optional<CountVerdict> judge_count_of(const MatchedCase& c, const Count& co
   const bool bytes = count.subject == Subject::bytes;
   const std::string_view source = c.before.front().text("bytes_source");
   const auto other = [&](const Row& r) { return bytes && r.text("bytes_source") != source; };
-  if (any(c.before, other) || any(c.after, other))
+  if (any_row(c.before, other) || any_row(c.after, other))
     return refused("counted bytes cannot be compared with measured ones");
   const bool measured = count.measured && !(bytes && source == "counted");
   if (measured && !other_model.empty()) return refused(other_model);

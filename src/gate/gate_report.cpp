@@ -121,8 +121,7 @@ void append(std::vector<Line>& lines, const std::vector<const Finding*>& finding
 std::string totals_line(const GateReport& report) {
   size_t judged = 0;
   for (const Finding& f : report.findings)
-    judged += f.subject != Subject::missing && f.subject != Subject::added && f.subject != Subject::family &&
-              f.outcome != Outcome::unjudged && f.outcome != Outcome::refused;
+    judged += is_quantity(f.subject) && f.outcome != Outcome::unjudged && f.outcome != Outcome::refused;
   const SortedFindings sorted = sort_findings(report);
   std::string text =
       fmt::format("{}: {}, {} judged against {}", verdict_word(report), number_of(report.cases, "case"),

@@ -32,11 +32,6 @@ double median_us(const std::vector<RunTime>& runs) {
   return stats::median(times);
 }
 
-template <class Predicate>
-bool every(const std::vector<Row>& rows, Predicate&& has) {
-  return std::all_of(rows.begin(), rows.end(), has);
-}
-
 void describe(Finding& f, const TimedFinding& timed, const TimeVerdict& verdict) {
   f.before = human_time_us(median_us(timed.times.before));
   f.after = human_time_us(median_us(timed.times.after));
@@ -70,15 +65,15 @@ std::optional<NotTimed> why_not_timed(const MatchedCase& c, const std::string& m
   const auto timed = [](const Row& r) { return r.number("time_us").has_value(); };
   const auto resolved = [](const Row& r) { return resolved_time_us(r).has_value(); };
   const auto bounded = [](const Row& r) { return r.number("time_lo_us") && r.number("time_hi_us"); };
-  if (!every(c.before, timed)) return NotTimed{Outcome::refused, "the baseline has no time"};
-  if (!every(c.after, timed)) return NotTimed{Outcome::refused, "the new row has no time"};
+  if (!every_row(c.before, timed)) return NotTimed{Outcome::refused, "the baseline has no time"};
+  if (!every_row(c.after, timed)) return NotTimed{Outcome::refused, "the new row has no time"};
   if (!machine_difference.empty()) return NotTimed{Outcome::refused, machine_difference};
-  const bool was_resolved = every(c.before, resolved), is_resolved = every(c.after, resolved);
+  const bool was_resolved = every_row(c.before, resolved), is_resolved = every_row(c.after, resolved);
   if (!was_resolved && !is_resolved) return NotTimed{Outcome::unjudged, "below the timer's resolution"};
   if (!was_resolved || !is_resolved)
     return NotTimed{Outcome::refused, fmt::format("only the {} time is below the timer's resolution",
                                                   was_resolved ? "new" : "baseline's")};
-  if (!every(c.before, bounded) || !every(c.after, bounded))
+  if (!every_row(c.before, bounded) || !every_row(c.after, bounded))
     return NotTimed{Outcome::refused,
                     "fewer than 6 samples: no interval to judge by; raise --max-time or --min-samples"};
   return std::nullopt;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numbers>
 #include <numeric>
 
 #include "core/stats.hpp"
@@ -11,8 +12,6 @@
 namespace attnprof {
 
 namespace {
-
-constexpr double kPi = 3.14159265358979323846;
 
 /// One build's repeats of a case, as logarithms.
 struct Side {
@@ -43,8 +42,8 @@ Side side_of(const std::vector<RunTime>& runs) {
   side.df = static_cast<int>(runs.size()) - 1;
   side.interval_sd = std::sqrt(interval_variance / count);
   side.log_time = stats::median(times);
-  side.share =
-      (runs.size() > 2 ? kPi / 2 : 1) / count;  // a median of many is that much less certain than a mean
+  side.share = (runs.size() > 2 ? std::numbers::pi / 2 : 1) /
+               count;  // a median of many is that much less certain than a mean
   if (clocks.size() == runs.size()) side.log_clock = stats::median(clocks);
   return side;
 }

@@ -16,6 +16,10 @@ namespace attnprof {
 enum class Subject { time, bytes, flops, workspace, status, missing, added, family };
 constexpr std::array kSubjects{Subject::time,   Subject::bytes,   Subject::flops, Subject::workspace,
                                Subject::status, Subject::missing, Subject::added, Subject::family};
+/// What a row has a figure of; the others are about cases.
+constexpr bool is_quantity(Subject subject) {
+  return subject <= Subject::status;
+}
 std::string_view to_string(Subject subject);  ///< "time", ..., "missing", "new", "family"
 /// Throws UsageError naming the subjects.
 Subject parse_subject(std::string_view text);

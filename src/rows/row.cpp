@@ -92,6 +92,10 @@ std::optional<double> Row::number(std::string_view column) const {
   return cell_number(text(column));
 }
 
+bool Row::has(std::string_view column) const {
+  return header_ && header_->position.count(column) > 0;
+}
+
 RowDevice Row::device() const {
   return row_device(text("device"), text("device_name"), text("device_uuid"), text("hostname"));
 }

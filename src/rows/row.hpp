@@ -43,7 +43,7 @@ struct RowHeader {
   std::unordered_map<std::string_view, size_t> position;  ///< of a column, by name; views into names
 };
 
-/// Cheap to copy: the cells are shared.
+/// Copies share the cells.
 class Row {
  public:
   Row() = default;  ///< without cells
@@ -54,6 +54,7 @@ class Row {
   int64_t line() const { return line_; }  ///< where the row starts, 1-based; 0 for one just measured
   std::string where() const;              ///< "FILE:LINE", for messages
 
+  bool has(std::string_view column) const;  ///< whether the file has such a column
   /// The cell; "" when it is empty, or when the row has no such column.
   std::string_view text(std::string_view column) const;
   /// The number in the cell; nothing when there is none.

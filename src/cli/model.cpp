@@ -12,6 +12,7 @@
 #include "core/error.hpp"
 #include "core/paper_model.hpp"
 #include "core/theory.hpp"
+#include "implementations.hpp"
 #include "measure/plan.hpp"
 #include "rows/columns.hpp"
 #include "rows/csv.hpp"
@@ -87,7 +88,8 @@ void print_papers(const Problem& p, const GpuModel& gpu) {
 int run_model(const ModelOptions& o) {
   const GpuModel& gpu = find_gpu_model(o.gpu);
   const DeviceInfo device = device_info(gpu);
-  const std::vector<PlannedRow> rows = plan_tuned(planned_cases(o.axes, device.kind), device, o.axes.tuned);
+  const std::vector<PlannedRow> rows =
+      plan(planned_cases(o.axes, device.kind), device, find_implementation, load_tuned(o.axes.tuned));
   if (!o.csv.empty()) {
     if (!o.overwrite) refuse_losing("--csv", o.csv, "another file, or --overwrite");
     RunConditions conditions;

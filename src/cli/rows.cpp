@@ -1,8 +1,8 @@
 // attnprof rows: CSVs, read and checked as every command reads them, for other programs.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,10 +25,10 @@ struct RowsOptions {
 constexpr const char* kFile = "file";  ///< the column that says which of several files a row is from
 
 void check(const RowsOptions& o) {
-  for (size_t i = 0; i < o.files.size(); ++i) {
-    if (std::find(o.files.begin(), o.files.begin() + static_cast<std::ptrdiff_t>(i), o.files[i]) !=
-        o.files.begin() + static_cast<std::ptrdiff_t>(i))
-      throw UsageError(fmt::format("'{}' is given twice: its rows could not be told apart", o.files[i]));
+  std::set<std::string> seen;
+  for (const std::string& file : o.files) {
+    if (!seen.insert(file).second)
+      throw UsageError(fmt::format("'{}' is given twice: its rows could not be told apart", file));
   }
 }
 
@@ -49,15 +49,6 @@ std::string_view cell_of(const Row& row, std::string_view name, bool several) {
   return several && name == kFile ? row.file() : row.text(name);
 }
 
-std::string json_line(const Row& row, const std::vector<std::string>& names, bool several) {
-  std::string line;
-  for (const std::string& name : names) {
-    line += line.empty() ? '{' : ',';
-    line += json_string(name) + ':' + json_cell(name, cell_of(row, name, several));
-  }
-  return line + "}\n";
-}
-
 int run_rows(const RowsOptions& o) {
   check(o);
   const bool several = o.files.size() > 1;
@@ -76,7 +67,7 @@ int run_rows(const RowsOptions& o) {
     for (const Row& row : file.rows) {
       std::vector<std::string> cells;
       for (const std::string& name : names) cells.emplace_back(cell_of(row, name, several));
-      text += o.format == "json" ? json_line(row, names, several) : csv_line(cells);
+      text += o.format == "json" ? json_object(names, cells) + '\n' : csv_line(cells);
     }
     out.write(text);
   }

@@ -26,6 +26,7 @@
 #include "core/error.hpp"
 #include "core/file_io.hpp"
 #include "gpu/gpu.hpp"
+#include "implementations.hpp"
 #include "measure/runner.hpp"
 #include "measure/shard.hpp"
 #include "rows/csv.hpp"
@@ -112,9 +113,10 @@ std::unique_ptr<CounterSource> open_counters_or_hint(Device& device, const Sweep
 }
 
 /// A row above a ceiling says so: bytes, time or ceiling are not what they seem.
-Row with_ceiling_warning(Record record) {
-  const std::string warning = ceiling_warning(row_of(record));
-  if (!warning.empty()) record.message += (record.message.empty() ? "" : "; ") + warning;
+Row with_ceiling_warning(Record& record, Row row) {
+  const std::string warning = ceiling_warning(row);
+  if (warning.empty()) return row;
+  record.message += (record.message.empty() ? "" : "; ") + warning;
   return row_of(record);
 }
 
@@ -129,12 +131,14 @@ std::vector<Row> measure(Runner& runner, SweepCeilings& ceilings, const std::vec
     if (stop_requested()) break;
     progress.step(static_cast<int>(begin), describe(planned[begin].planned.problem));
     std::vector<Record> group = runner.run(&planned[begin], planned.data() + end, stop_requested());
-    if (const auto better = ceilings.beaten_by(rows_of(group))) {
+    std::vector<Row> made = rows_of(group);
+    if (const auto better = ceilings.beaten_by(made)) {
       runner.use_ceilings(*better);
       for (Record& record : group) record.conditions.ceilings = *better;
+      made = rows_of(group);
     }
-    for (Record& record : group) {
-      rows.push_back(with_ceiling_warning(std::move(record)));
+    for (size_t i = 0; i < group.size(); ++i) {
+      rows.push_back(with_ceiling_warning(group[i], std::move(made[i])));
       if (half.count(rows.back().key()) > 0) continue;
       for (const auto& sink : sinks) sink->write(rows.back());
     }
@@ -220,13 +224,15 @@ int run_sweep(SweepOptions o) {
   const std::vector<PlannedCase> cases = planned_cases(o.axes, choice.kind());
   const std::unique_ptr<Device> device = open_device(choice, o.threads);
   RunConditions run = conditions(o);
-  std::vector<PlannedRow> rows = plan_tuned(cases, device->info(), o.axes.tuned);
+  const std::vector<TunedEntry> tuned = load_tuned(o.axes.tuned);
+  std::vector<PlannedRow> rows = plan(cases, device->info(), find_implementation, tuned);
   run.plan = plan_name(keys_of(rows, device->info(), run));
   run.plan_rows = static_cast<int64_t>(rows.size());
   if (!choice.note.empty() && !o.quiet) say("{}", choice.note);
-  if (const std::string note = users_tiles_note(rows, cases, device->info(), o.axes.tuned);
-      !note.empty() && !o.quiet)
-    say("{}", note);
+  if (!o.quiet) {
+    if (const std::string note = users_tiles_note(rows, cases, device->info(), tuned); !note.empty())
+      say("{}", note);
+  }
   if (o.shard) take_shard(rows, run, o, device->info());
   if (o.dry_run) return print_dry_run(rows, run, device->info(), device->free_bytes());
 

@@ -46,6 +46,16 @@ struct Counters {
   std::string status;    ///< "ok", or one cause: "permission", "version", "missing", "busy", "off", ...
 };
 
+/// What an implementation counted by itself.
+inline Counters counted_bytes(const Traffic& counted) {
+  Counters c;
+  c.source = BytesSource::counted;
+  c.hbm_read_bytes = counted.read_bytes;
+  c.hbm_write_bytes = counted.write_bytes;
+  c.status = "none: bytes are counted by the implementation";
+  return c;
+}
+
 /// Device time of the kernels of one launch, from CUPTI activity records.
 struct KernelTimes {
   double kernels_us = 0;  ///< sum of kernel durations

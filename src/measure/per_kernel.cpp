@@ -37,14 +37,7 @@ Measured measure_on_host(Device& device, Prepared& work, size_t steps, const Run
     for (size_t step = 0; step < std::min(steps, readings.size()); ++step)
       m.samples_us[step].push_back(readings[step].us);
   }
-  for (const StepReading& reading : readings) {
-    Counters counted;
-    counted.source = BytesSource::counted;
-    counted.hbm_read_bytes = reading.traffic.read_bytes;
-    counted.hbm_write_bytes = reading.traffic.write_bytes;
-    counted.status = kNoHardwareCounters;
-    m.counters.push_back(counted);
-  }
+  for (const StepReading& reading : readings) m.counters.push_back(counted_bytes(reading.traffic));
   return m;
 }
 

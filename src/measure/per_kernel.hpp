@@ -10,9 +10,6 @@
 
 namespace attnprof {
 
-/// Counters::status of a case whose implementation counts its bytes itself.
-constexpr const char* kNoHardwareCounters = "none: bytes are counted by the implementation";
-
 /// One record per step of `work`, in order; none for an implementation of a single kernel, nor for a case
 /// that is not ok. Identity, conditions and verification are those of `whole`. GPU: time from activity
 /// records of several launches, bytes and FLOPs from a range around each step; without `counters` nothing can

@@ -134,10 +134,7 @@ void Runner::warm_up(std::vector<ActiveCase>& cases) {
 void Runner::count(ActiveCase& active) {
   Record& record = *active.record;
   if (const std::optional<Traffic> counted = active.work->counted()) {
-    record.counters.source = BytesSource::counted;
-    record.counters.hbm_read_bytes = counted->read_bytes;
-    record.counters.hbm_write_bytes = counted->write_bytes;
-    record.counters.status = kNoHardwareCounters;
+    record.counters = counted_bytes(*counted);
     return;
   }
   if (counters_ == nullptr || !options_.counters) {

@@ -1,6 +1,7 @@
 #include "rows/columns.hpp"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "rows/column_groups.hpp"
 #include "rows/row.hpp"
@@ -59,9 +60,13 @@ const std::vector<std::string_view>& key_columns() {
 }
 
 const Column* find_column(std::string_view name) {
-  const auto at =
-      std::find_if(columns().begin(), columns().end(), [name](const Column& c) { return c.name == name; });
-  return at == columns().end() ? nullptr : &*at;
+  static const auto by_name = [] {
+    std::unordered_map<std::string_view, const Column*> map;
+    for (const Column& column : columns()) map.emplace(column.name, &column);
+    return map;
+  }();
+  const auto at = by_name.find(name);
+  return at == by_name.end() ? nullptr : at->second;
 }
 
 std::string columns_markdown() {

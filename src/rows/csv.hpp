@@ -67,6 +67,8 @@ std::string json_value(const Cell& cell);  ///< null when missing
 /// A cell of the column `name` as JSON: a number where this version knows that the column holds numbers, null
 /// when it is empty.
 std::string json_cell(std::string_view name, std::string_view cell);
+/// A line of JSON: as many cells as names, each by json_cell.
+std::string json_object(const std::vector<std::string>& names, const std::vector<std::string>& cells);
 
 /// Key of a row: every is_key column, '\x1f'-joined. Same for a Record and for the row read back, also after
 /// a spreadsheet rewrote its numbers (key_part).

@@ -1,4 +1,4 @@
-// What resume and the CSV sink share about a file that is to be continued.
+// What resume, merge and the CSV sink share about a file that is there already.
 #pragma once
 
 #include <optional>

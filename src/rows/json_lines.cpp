@@ -63,13 +63,20 @@ std::string json_cell(std::string_view name, std::string_view cell) {
   return whole ? std::string(cell) : json_value(Cell(cell_number(cell).value_or(NAN)));
 }
 
-std::string json_row(const Row& row) {
+std::string json_object(const std::vector<std::string>& names, const std::vector<std::string>& cells) {
   std::string line = "{";
-  for (const Column& column : columns()) {
-    if (line.size() > 1) line += ',';
-    line += fmt::format("\"{}\":{}", column.name, json_cell(column.name, row.text(column.name)));
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (i > 0) line += ',';
+    line += json_string(names[i]) + ':' + json_cell(names[i], cells[i]);
   }
   return line + '}';
+}
+
+std::string json_row(const Row& row) {
+  static const std::vector<std::string> names = column_names();
+  std::vector<std::string> cells;
+  for (const std::string& name : names) cells.emplace_back(row.text(name));
+  return json_object(names, cells);
 }
 
 namespace {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
 
@@ -15,7 +16,9 @@ std::string TableRow::where() const {
 
 const std::string& TableRow::optional_text(std::string_view column) const {
   static const std::string none;
-  return table_->has(column) ? text(column) : none;
+  const std::vector<std::string>& names = table_->header;
+  const auto at = std::find(names.begin(), names.end(), column);
+  return at == names.end() ? none : table_->rows[row_][static_cast<size_t>(at - names.begin())];
 }
 
 int64_t TableRow::whole(std::string_view column, int64_t least, int64_t most) const {

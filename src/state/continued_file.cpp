@@ -30,8 +30,8 @@ std::vector<std::string> kernel_keys(const PlannedRow& row, const DeviceInfo& de
 }
 
 /// Throws UsageError naming file, line and column unless every row of the file is as a sweep writes it: a row
-/// with a damaged figure must not count as measured.
-void require_whole_rows(const ResumeInfo& info, const std::string& path) {
+/// with a damaged figure must not count as measured. Takes the table out of `info`.
+void require_whole_rows(ResumeInfo& info, const std::string& path) {
   if (info.untimed > 0 && info.timed == 0) {
     throw UsageError(fmt::format(
         "cannot continue '{}': {} of its rows have no time (written by `attnprof verify`); choose "
@@ -44,7 +44,7 @@ void require_whole_rows(const ResumeInfo& info, const std::string& path) {
           fmt::format("{}:{}: column 'time_us': is empty, though status is ok", path, info.untimed_line));
     }
     if (info.table.rows.empty()) return;
-    for (const Row& row : rows_of(info.table, Duplicates::keep).rows) {
+    for (const Row& row : rows_of(std::move(info.table), Duplicates::keep).rows) {
       if (row.ok() && !row.verified())
         throw UsageError(
             fmt::format("{}: status is ok, but it is not verified: {}", row.where(), row.why_unverified()));
@@ -73,7 +73,7 @@ void require_no_kernels(const ResumeInfo& info, const std::vector<PlannedRow>& l
 
 Finished drop_finished(std::vector<PlannedRow>& rows, const std::string& path, bool per_kernel,
                        const DeviceInfo& device, const RunConditions& run) {
-  const ResumeInfo info = read_resume(path);
+  ResumeInfo info = read_resume(path);
   require_same_device(info, device, run.hostname, path);
   require_whole_rows(info, path);
   Finished finished;

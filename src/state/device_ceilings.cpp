@@ -71,12 +71,18 @@ std::filesystem::path ceilings_file(const std::filesystem::path& folder, const C
 
 namespace {
 
-/// Figures of a busy machine are used, for want of better ones, but said and not kept.
-void doubt(CeilingList& list, const CeilingIdentity& identity) {
+/// What was measured, kept for other runs. Figures of a busy machine are used, for want of better ones, but
+/// said and not kept.
+CeilingReport reported(CeilingList list, const CeilingIdentity& identity, const std::filesystem::path& path,
+                       const CeilingRequest& request) {
   const std::string doubts = implausible(list, identity.threads);
-  if (doubts.empty()) return;
-  list.message += fmt::format("{}the machine was busy, so these are not kept for other runs: {}",
-                              list.message.empty() ? "" : "; ", doubts);
+  if (!doubts.empty()) {
+    list.message += fmt::format("{}the machine was busy, so these are not kept for other runs: {}",
+                                list.message.empty() ? "" : "; ", doubts);
+  }
+  CeilingReport report{identity, utc_now(), std::move(list), std::nullopt};
+  keep(report, path, request.warn);
+  return report;
 }
 
 }  // namespace
@@ -98,10 +104,7 @@ CeilingReport device_ceilings(Device& device, const CeilingRequest& request, con
   }
   if (request.cached_only) return {identity, "", {}, std::nullopt};
   tell(announce, why);
-  CeilingReport report{identity, utc_now(), measure(device, request.scope), std::nullopt};
-  doubt(report.list, identity);
-  keep(report, path, request.warn);
-  return report;
+  return reported(measure(device, request.scope), identity, path, request);
 }
 
 CeilingReport better_ceilings(Device& device, const CeilingRequest& request, const CeilingReport& known,
@@ -115,10 +118,7 @@ CeilingReport better_ceilings(Device& device, const CeilingRequest& request, con
   if (const auto cached = path.empty() ? Lookup{} : look_up(path, identity, best.scope, request.warn);
       cached.report)
     best = best_of(best, cached.report->list);
-  CeilingReport report{identity, utc_now(), std::move(best), std::nullopt};
-  doubt(report.list, identity);
-  keep(report, path, request.warn);
-  return report;
+  return reported(std::move(best), identity, path, request);
 }
 
 }  // namespace attnprof

@@ -26,7 +26,7 @@ struct ResumeInfo {
 };
 
 /// Reads `path`; an absent or empty file gives an empty answer. Throws UsageError naming file and column when
-/// a column of ours is missing or `schema` is another one, and what read_csv_file throws.
+/// a column of ours is missing or `schema` is another one, and what parse_csv throws.
 ResumeInfo read_resume(const std::string& path);
 
 /// Throws UsageError naming both devices when a row of `info` comes from another one (device_difference).

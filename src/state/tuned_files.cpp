@@ -41,6 +41,16 @@ std::string default_tuned_file() {
   return "";
 }
 
+std::vector<TunedEntry> read_tuned_file(const std::string& path) {
+  std::vector<TunedEntry> entries = parse_tuned(read_whole_file(path), path, is_known);
+  for (TunedEntry& entry : entries) entry.users = true;
+  return entries;
+}
+
+namespace {
+
+/// The user's file that `option`, else ATTNPROF_TUNED, else default_tuned_file() names; "" when that is
+/// `none`, or the default and not there.
 std::string users_tuned_file(const std::string& option) {
   const std::string named = named_by_user(option);
   if (named == "none") return "";
@@ -50,11 +60,7 @@ std::string users_tuned_file(const std::string& option) {
   return !file.empty() && std::filesystem::exists(file, ignored) ? file : "";
 }
 
-std::vector<TunedEntry> read_tuned_file(const std::string& path) {
-  std::vector<TunedEntry> entries = parse_tuned(read_whole_file(path), path, is_known);
-  for (TunedEntry& entry : entries) entry.users = true;
-  return entries;
-}
+}  // namespace
 
 std::vector<TunedEntry> load_tuned(const std::string& option) {
   if (named_by_user(option) == "none") return {};
@@ -66,19 +72,15 @@ std::vector<TunedEntry> load_tuned(const std::string& option) {
   return table;
 }
 
-std::vector<PlannedRow> plan_tuned(const std::vector<PlannedCase>& cases, const DeviceInfo& device,
-                                   const std::string& option) {
-  return plan(cases, device, find_implementation, load_tuned(option));
-}
-
 std::string users_tiles_note(const std::vector<PlannedRow>& rows, const std::vector<PlannedCase>& cases,
-                             const DeviceInfo& device, const std::string& option) {
-  const std::string file = users_tuned_file(option);
-  if (file.empty()) return "";
-  std::vector<TunedEntry> shipped = load_tuned(option);
-  std::erase_if(shipped, [](const TunedEntry& entry) { return entry.users; });
+                             const DeviceInfo& device, std::vector<TunedEntry> tuned) {
+  const auto own =
+      std::find_if(tuned.begin(), tuned.end(), [](const TunedEntry& entry) { return entry.users; });
+  if (own == tuned.end()) return "";
+  const std::string file = own->origin;
+  std::erase_if(tuned, [](const TunedEntry& entry) { return entry.users; });
   std::set<std::string> without;
-  for (const PlannedRow& row : plan(cases, device, find_implementation, shipped))
+  for (const PlannedRow& row : plan(cases, device, find_implementation, tuned))
     without.insert(identity(row.planned));
   const auto theirs = std::count_if(rows.begin(), rows.end(), [&](const PlannedRow& row) {
     return !without.contains(identity(row.planned));

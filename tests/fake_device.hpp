@@ -16,6 +16,7 @@
 #include "core/implementation.hpp"
 #include "core/theory.hpp"
 #include "core/verify.hpp"
+#include "measure/plan.hpp"
 
 namespace attnprof::fake {
 
@@ -158,6 +159,27 @@ inline Implementation broken() {
     return std::make_unique<FakeWork>(
         [] { throw CaseError("launch refused: grid 1x70000 exceeds 1x65535"); });
   });
+}
+
+/// A problem that takes no time.
+inline Problem small() {
+  Problem p;
+  p.dtype = DType::fp32;
+  p.heads = p.kv_heads = 2;
+  p.seqlen_q = p.seqlen_kv = 8;
+  p.head_dim = 4;
+  return p;
+}
+inline PlannedRow planned_row(const Implementation& impl, const Problem& p = small(),
+                              int64_t workspace_bytes = 0) {
+  PlannedRow row;
+  row.planned.problem = p;
+  row.planned.impl = impl.name;
+  row.impl = &impl;
+  row.workspace_bytes = workspace_bytes;
+  row.memory_bytes = compulsory_traffic(p).total() + workspace_bytes;
+  row.model = impl.model(row.planned, {});
+  return row;
 }
 
 }  // namespace attnprof::fake

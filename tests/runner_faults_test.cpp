@@ -13,27 +13,9 @@
 #include "text.hpp"
 
 using namespace attnprof;
+using fake::planned_row, fake::small;
 
 namespace {
-
-Problem small() {
-  Problem p;
-  p.dtype = DType::fp32;
-  p.heads = p.kv_heads = 2;
-  p.seqlen_q = p.seqlen_kv = 8;
-  p.head_dim = 4;
-  return p;
-}
-
-PlannedRow row_of_impl(const Implementation& impl) {
-  PlannedRow row;
-  row.planned.problem = small();
-  row.planned.impl = impl.name;
-  row.impl = &impl;
-  row.memory_bytes = compulsory_traffic(small()).total();
-  row.model = impl.model(row.planned, {});
-  return row;
-}
 
 template <class Thrown>
 Implementation throwing(Thrown (*make)()) {
@@ -96,7 +78,7 @@ std::vector<Record> run(fake::FakeDevice& device, const std::vector<const Implem
   double now_s = 0;
   const std::atomic<bool> stop{false};
   std::vector<PlannedRow> rows;
-  for (const Implementation* impl : impls) rows.push_back(row_of_impl(*impl));
+  for (const Implementation* impl : impls) rows.push_back(planned_row(*impl));
   Runner runner(device, counters, options, {}, [&now_s] { return now_s += 1e-4; });
   return runner.run(rows.data(), rows.data() + rows.size(), stop);
 }
